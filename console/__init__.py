@@ -1,0 +1,1 @@
+"""Web console and HTTP API."""

@@ -1,0 +1,1 @@
+"""Sites to stored pages: spider, scope, politeness, safety."""

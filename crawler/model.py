@@ -1,0 +1,116 @@
+"""The values that go between the crawl and whoever keeps its record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which URLs of a site belong to a source."""
+
+    seeds: tuple[str, ...]
+    include: tuple[str, ...] = ()
+    """URL patterns (`*` matches anything); when there are any, a URL must match one."""
+    exclude: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    """Hosts besides those of the seeds; a leading `www.` makes no difference."""
+    allow_hosts: tuple[str, ...] = ()
+    """Hosts that may resolve to loopback or private addresses."""
+    max_pages: int | None = None
+    max_depth: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Politeness:
+    """How a site is asked."""
+
+    user_agent: str
+    obey_robots: bool = True
+    delay: float = 0.0
+    """Least seconds between two requests to one host; robots' Crawl-delay raises it."""
+    concurrency_per_host: int = 4
+    timeout: float = 30.0
+    """Seconds for a whole response, slow drips included."""
+    max_body_bytes: int = 32 * 1024 * 1024
+    """After decompression."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A URL to visit, with what an earlier visit left to ask conditionally."""
+
+    url: str
+    depth: int
+    etag: str | None = None
+    last_modified: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A link: where it points and where it stood. `reason` says why it is not in scope."""
+
+    url: str
+    depth: int
+    found_on: str | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A visit that ended in a page."""
+
+    url: str
+    """The canonical form of the URL that was asked for."""
+    final_url: str
+    """Where redirects led."""
+    status: int
+    headers: Mapping[str, str]
+    """Response headers by lower-case name; cookies left out."""
+    content_type: str
+    body: bytes
+    fetched_at: datetime
+    etag: str | None = None
+    last_modified: str | None = None
+    canonical: str | None = None
+    """The page's own canonical URL, resolved, where it names one in scope."""
+    noindex: bool = False
+    links: tuple[Found, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NotModified:
+    """A visit that ended in 304."""
+
+    url: str
+    fetched_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A visit without a page. `reason` is a short fixed word."""
+
+    url: str
+    reason: str
+    status: int | None
+    at: datetime
+    transient: bool = False
+    """Trying again later can help (time-out, 5xx, 429)."""
+    detail: str = ""
+
+
+Outcome = Fetched | NotModified | Missed
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a crawl did, counted while it runs."""
+
+    requests: int = 0
+    bytes: int = 0
+    fetched: int = 0
+    not_modified: int = 0
+    missed: int = 0
+    reasons: dict[str, int] = field(default_factory=dict)

@@ -1,0 +1,28 @@
+"""What the crawl needs from outside: a durable frontier that also records what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from crawler.model import Found, Outcome, Task
+
+
+class Frontier(Protocol):
+    """The durable queue of one source's crawl pass.
+
+    Every call is durable when it returns. A task that was claimed and not recorded (the process
+    was killed) is handed out again by the next `claim` of a new process.
+    """
+
+    def claim(self, limit: int) -> Sequence[Task]:
+        """Up to `limit` URLs not yet visited in this pass, nearest to the seeds first.
+
+        Hands out nothing once the page budget of the pass is spent.
+        """
+
+    def discovered(self, links: Sequence[Found]) -> None:
+        """Record links. URLs known already keep what is known of them."""
+
+    def record(self, outcome: Outcome) -> None:
+        """Record what a visit came to, body and links included."""

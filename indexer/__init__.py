@@ -1,0 +1,1 @@
+"""Chunks to Qdrant: embed, upsert, delete, search."""
