@@ -1,0 +1,1 @@
+"""HTML: decoding, the content region, and its Markdown."""
