@@ -1,0 +1,99 @@
+"""The ledger's values."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from chunker.policy import Policy, from_mapping
+from crawler.model import Scope
+
+#: What a page's last visit came to.
+Fetch = Literal["pending", "fetched", "redirect", "missed", "gone", "skipped"]
+State = Literal["indexed", "pending", "skipped", "failed", "deleted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """What a source's index is made with. Installing other software moves none of it."""
+
+    policy: Policy
+    parser: str
+    embedder: str
+    dimensions: int
+    sparse: str
+
+    @property
+    def fingerprint(self) -> str:
+        canonical = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "policy": json.loads(self.policy.canonical)}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Pins:
+        return cls(**{**values, "policy": from_mapping(values["policy"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A site that a customer has indexed."""
+
+    name: str
+    customer: str
+    scope: Scope
+    pins: Pins
+    build: int
+    created_at: datetime
+    pass_number: int
+    pass_open: bool
+    pass_ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class PageRow:
+    """A page of a source as `wrac pages` shows it."""
+
+    url: str
+    state: State
+    status: int | None
+    canonical: str
+    aliases: tuple[str, ...]
+    chunks: int
+    reason: str | None
+    detail: str | None
+    title: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A page whose index differs from what is wanted. `body_hash` None: it is to be removed."""
+
+    source: str
+    url: str
+    wanted: str | None
+    body_hash: str | None
+    content_type: str
+    title: str | None
+    fetched_at: datetime | None
+    document_hash: str | None
+    """Of the document that is indexed now, if it was made with the same pins."""
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many pages of a source are in each state, and how many chunks they have."""
+
+    indexed: int = 0
+    pending: int = 0
+    skipped: int = 0
+    failed: int = 0
+    deleted: int = 0
+    chunks: int = 0
+    reasons: Mapping[str, int] = field(default_factory=dict)

@@ -1,0 +1,123 @@
+"""What is known of pages, for people and for checks."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Engine, Row, case, func, select
+
+from pipeline.ledger import sql
+from pipeline.ledger.model import Counts, PageRow, State
+from pipeline.ledger.schema import pages
+
+_state = case(
+    (pages.c.fetch == "gone", "deleted"),
+    (pages.c.failed == pages.c.wanted, "failed"),
+    (pages.c.wanted.is_distinct_from(pages.c.indexed), "pending"),
+    ((pages.c.indexed.is_not(None)) & (pages.c.chunks > 0), "indexed"),
+    (pages.c.indexed.is_not(None), "skipped"),
+    (pages.c.fetch == "pending", "pending"),
+    ((pages.c.fetch == "missed") & pages.c.reason.not_in(("robots", "noindex")), "failed"),
+    else_="skipped",
+)
+_reason = case(
+    ((pages.c.indexed.is_not(None)) & (pages.c.chunks == 0), "empty"), else_=pages.c.reason
+)
+
+
+class Pages:
+    """The reading side of the `pages` table."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def rows(self, source: str, state: State | None = None) -> Iterator[PageRow]:
+        """Every page that the source has or had, by URL."""
+        query = select(pages, _state.label("state"), _reason.label("why")).where(
+            pages.c.source == source
+        )
+        if state is not None:
+            query = query.where(_state == state)
+        aliases = self._aliases(source)
+        with sql.read(self._engine) as connection:
+            for row in connection.execute(query.order_by(pages.c.url)):
+                yield _page_row(row, tuple(aliases.get(row.url, ())))
+
+    def get(self, source: str, url: str) -> PageRow | None:
+        query = select(pages, _state.label("state"), _reason.label("why")).where(
+            pages.c.source == source, pages.c.url == url
+        )
+        with sql.read(self._engine) as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else _page_row(row, ())
+
+    def counts(self, source: str) -> Counts:
+        query = (
+            select(
+                _state.label("state"),
+                _reason.label("why"),
+                func.count().label("pages"),
+                func.sum(pages.c.chunks).label("chunks"),
+            )
+            .where(pages.c.source == source)
+            .group_by("state", "why")
+        )
+        states: Counter[str] = Counter()
+        reasons: Counter[str] = Counter()
+        chunks = 0
+        with sql.read(self._engine) as connection:
+            for row in connection.execute(query):
+                states[row.state] += row.pages
+                chunks += row.chunks or 0
+                if row.why is not None:
+                    reasons[row.why] += row.pages
+        return Counts(**states, chunks=chunks, reasons=dict(reasons))
+
+    def indexed(self, source: str) -> Iterator[tuple[str, str, int]]:
+        """URL, body hash and number of chunks of every page that is in the index."""
+        query = select(pages.c.url, pages.c.indexed, pages.c.chunks).where(
+            pages.c.source == source, pages.c.indexed.is_not(None)
+        )
+        with sql.read(self._engine) as connection:
+            for row in connection.execute(query.order_by(pages.c.url)):
+                yield row.url, row.indexed.split(":")[0], row.chunks
+
+    def bodies(self, source: str) -> set[str]:
+        """Hashes of the bodies that the source's pages refer to."""
+        query = select(pages.c.body_hash).where(
+            pages.c.source == source, pages.c.body_hash.is_not(None)
+        )
+        with sql.read(self._engine) as connection:
+            return set(connection.scalars(query))
+
+    def _aliases(self, source: str) -> dict[str, list[str]]:
+        query = (
+            select(pages.c.url, pages.c.alias_of)
+            .where(
+                pages.c.source == source,
+                pages.c.alias_of.is_not(None),
+                pages.c.reason.is_not(None),
+            )
+            .order_by(pages.c.url)
+        )
+        found: dict[str, list[str]] = defaultdict(list)
+        with sql.read(self._engine) as connection:
+            for row in connection.execute(query):
+                found[row.alias_of].append(row.url)
+        return found
+
+
+def _page_row(row: Row[Any], aliases: tuple[str, ...]) -> PageRow:
+    return PageRow(
+        url=row.url,
+        state=row.state,
+        status=row.status,
+        canonical=row.alias_of if row.alias_of and row.why else row.url,
+        aliases=aliases,
+        chunks=row.chunks,
+        reason=row.why,
+        detail=row.detail,
+        title=row.title,
+    )

@@ -1,0 +1,98 @@
+"""Tables of the ledger, one schema for SQLite and PostgreSQL, and its version.
+
+What a page *is* and what is *wanted* of it stand beside each other: a row needs work exactly
+when `wanted` differs from `indexed`. A partial index holds just those rows, so finding them
+costs what there is to do and not what there is.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    text,
+)
+
+VERSION = 1
+
+metadata = MetaData()
+
+schema = Table("schema", metadata, Column("version", Integer, nullable=False))
+
+sources = Table(
+    "sources",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    Column("customer", String(64), nullable=False, index=True),
+    Column("scope", JSON, nullable=False),
+    Column("pins", JSON, nullable=False),
+    Column("build", Integer, nullable=False, default=1),
+    Column("created_at", DateTime(timezone=True), nullable=False),
+    # A pass visits every URL of the source once. It is open from its first claim to its end.
+    Column("pass_number", Integer, nullable=False, default=0),
+    Column("pass_open", Boolean, nullable=False, default=False),
+    Column("pass_ended_at", DateTime(timezone=True)),
+    # Who works on the source now.
+    Column("runner", Text),
+    Column("runner_until", DateTime(timezone=True)),
+)
+
+pages = Table(
+    "pages",
+    metadata,
+    Column("source", String(64), primary_key=True),
+    Column("url", Text, primary_key=True),
+    Column("depth", Integer, nullable=False),
+    Column("found_on", Text),
+    # The last pass that visited it; 0: never.
+    Column("visited_pass", Integer, nullable=False, default=0),
+    # What the last visit came to.
+    Column("fetch", String(16), nullable=False, default="pending"),
+    Column("reason", String(32)),
+    Column("detail", Text),
+    Column("status", Integer),
+    Column("etag", Text),
+    Column("last_modified", Text),
+    Column("content_type", Text),
+    Column("body_hash", String(64)),
+    Column("body_bytes", BigInteger),
+    Column("fetched_at", DateTime(timezone=True)),
+    Column("alias_of", Text),
+    Column("missing_passes", Integer, nullable=False, default=0),
+    # What should be indexed and what is: body hash, verdicts and pins; null: nothing.
+    Column("wanted", Text),
+    Column("indexed", Text),
+    Column("failed", Text),
+    Column("indexed_at", DateTime(timezone=True)),
+    Column("document_hash", String(64)),
+    Column("title", Text),
+    Column("chunks", Integer, nullable=False, default=0),
+    # The work on it.
+    Column("lease", Text),
+    Column("attempts", Integer, nullable=False, default=0),
+)
+
+DIFFERS = text("wanted IS DISTINCT FROM indexed AND (failed IS NULL OR failed <> wanted)")
+
+Index("pages_to_do", pages.c.source, pages.c.url, sqlite_where=DIFFERS, postgresql_where=DIFFERS)
+Index("pages_frontier", pages.c.source, pages.c.visited_pass, pages.c.depth, pages.c.url)
+Index("pages_body", pages.c.source, pages.c.body_hash)
+Index("pages_alias", pages.c.source, pages.c.alias_of)
+
+usage = Table(
+    "usage",
+    metadata,
+    Column("customer", String(64), primary_key=True),
+    Column("day", String(10), primary_key=True),
+    Column("what", String(32), primary_key=True),
+    Column("amount", BigInteger, nullable=False),
+)

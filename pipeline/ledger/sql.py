@@ -1,0 +1,52 @@
+"""What SQLite and PostgreSQL do alike but SQLAlchemy keeps in two places."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Table, create_engine, event
+from sqlalchemy.dialects import postgresql, sqlite
+
+
+def engine(url: str, **options: Any) -> Engine:
+    """An engine whose transactions behave alike on both databases."""
+    made = create_engine(url, **options)
+    if made.dialect.name == "sqlite":
+        event.listen(made, "connect", _set_up_sqlite)
+        event.listen(made, "begin", _begin_sqlite)
+    return made
+
+
+def read(of: Engine) -> Connection:
+    """A connection to read with: on SQLite it takes no write lock."""
+    return of.execution_options(reads_only=True).connect()
+
+
+def insert(connection: Connection, table: Table) -> Any:
+    """An INSERT that can be given `on_conflict_do_nothing` or `on_conflict_do_update`."""
+    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    return dialect.insert(table)
+
+
+def utc(moment: datetime) -> datetime:
+    """SQLite keeps no time zone; every moment in the ledger is UTC."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _set_up_sqlite(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None  # `_begin_sqlite` begins transactions, not the driver
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA busy_timeout=30000")
+    # Readers beside one writer. NORMAL loses at most the last commits when the *machine* dies;
+    # what is lost then is made again by the next run.
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=NORMAL")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A transaction that reads first and writes later is refused at once, without waiting, when
+    # another wrote in between. Taking the write lock at the beginning waits instead.
+    reads_only = connection.get_execution_options().get("reads_only")
+    connection.exec_driver_sql("BEGIN" if reads_only else "BEGIN IMMEDIATE")

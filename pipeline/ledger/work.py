@@ -1,0 +1,132 @@
+"""The reconciler's side of the ledger: which pages differ, who works on them, what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Engine, Row, func, or_, select, update
+
+from pipeline.ledger import sql
+from pipeline.ledger.model import Job
+from pipeline.ledger.schema import DIFFERS, pages
+
+#: A page that killed its worker this often is set aside.
+MAX_ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A job that ended well: the page is indexed as was wanted."""
+
+    job: Job
+    chunks: int
+    document_hash: str | None
+    title: str | None
+
+
+class Work:
+    """Claims and results. A claim counts an attempt before the work starts."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def claim(self, source: str, runner: str, limit: int) -> list[Job]:
+        """Up to `limit` pages of the source that differ and that this run does not hold yet.
+
+        A page that was tried before comes alone, so that it can take no other down with it.
+        """
+        free = or_(pages.c.lease.is_(None), pages.c.lease != runner)
+        query = (
+            select(pages)
+            .where(pages.c.source == source, DIFFERS, free)
+            .order_by(pages.c.url)
+            .limit(limit)
+            .with_for_update(skip_locked=True)
+        )
+        with self._engine.begin() as connection:
+            rows = connection.execute(query).all()
+            tried = [row for row in rows if row.attempts > 0]
+            rows = [row for row in rows if row.attempts == 0] or tried[:1]
+            if rows:
+                connection.execute(
+                    update(pages)
+                    .where(pages.c.source == source, pages.c.url.in_([r.url for r in rows]))
+                    .values(lease=runner, attempts=pages.c.attempts + 1)
+                )
+        return [_job(row) for row in rows]
+
+    def done(self, results: Sequence[Done], now: datetime) -> None:
+        """Record pages as indexed the way their job wanted them, whatever is wanted by now."""
+        with self._engine.begin() as connection:
+            for result in results:
+                connection.execute(
+                    update(pages)
+                    .where(pages.c.source == result.job.source, pages.c.url == result.job.url)
+                    .values(
+                        indexed=result.job.wanted,
+                        failed=None,
+                        lease=None,
+                        attempts=0,
+                        indexed_at=now,
+                        document_hash=result.document_hash,
+                        title=result.title,
+                        chunks=result.chunks,
+                    )
+                )
+
+    def failed(self, job: Job, reason: str, detail: str) -> None:
+        """Set a page aside until something about it changes. What is indexed stays."""
+        self._end(job, failed=job.wanted, reason=reason, detail=detail[:500])
+
+    def give_back(self, job: Job) -> None:
+        """Make a page free again, its attempt counted: its worker died."""
+        self._end(job)
+
+    def release(self, job: Job) -> None:
+        """Make a page free again as if it had not been tried: a service was away."""
+        self._end(job, attempts=job.attempts)
+
+    def release_all(self, source: str) -> None:
+        """Free what earlier runs left claimed. Only the run that holds the source may call it.
+
+        Their attempts stay: a page that takes the whole run down is counted too.
+        """
+        with self._engine.begin() as connection:
+            connection.execute(
+                update(pages)
+                .where(pages.c.source == source, pages.c.lease.is_not(None))
+                .values(lease=None)
+            )
+
+    def waiting(self, source: str) -> int:
+        """Pages of the source that differ from what is wanted."""
+        query = select(func.count()).select_from(pages).where(pages.c.source == source, DIFFERS)
+        with sql.read(self._engine) as connection:
+            return connection.scalar(query) or 0
+
+    def _end(self, job: Job, **values: Any) -> None:
+        with self._engine.begin() as connection:
+            connection.execute(
+                update(pages)
+                .where(pages.c.source == job.source, pages.c.url == job.url)
+                .values(lease=None, **values)
+            )
+
+
+def _job(row: Row[Any]) -> Job:
+    wanted, indexed = row.wanted, row.indexed
+    same_pins = wanted and indexed and wanted.split(":")[1:] == indexed.split(":")[1:]
+    return Job(
+        source=row.source,
+        url=row.url,
+        wanted=wanted,
+        body_hash=wanted.split(":")[0] if wanted else None,
+        content_type=row.content_type or "",
+        title=row.title,
+        fetched_at=sql.utc(row.fetched_at) if row.fetched_at else None,
+        document_hash=row.document_hash if same_pins else None,
+        attempts=row.attempts,
+    )
