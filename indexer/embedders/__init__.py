@@ -1,0 +1,43 @@
+"""The embedders, by specification. Nothing heavy is imported before one is opened."""
+
+from __future__ import annotations
+
+from indexer.errors import EmbedderSpecError
+from indexer.ports import Embedder
+
+#: The specification of the model that is installed with the package.
+DEFAULT = "minilm"
+
+_KINDS = "minilm, onnx:FOLDER[#SHA256], endpoint:URL#MODEL, fastembed:MODEL"
+
+
+def open_embedder(spec: str = DEFAULT, threads: int | None = None) -> Embedder:
+    """The embedder that `spec` names, ready to use.
+
+    `minilm` is the installed model; `onnx:FOLDER` a sentence-transformer exported to ONNX, with
+    the digest of its weights where it shall be pinned; `endpoint:URL#MODEL` an OpenAI-compatible
+    `/v1/embeddings`; `fastembed:MODEL` a model that fastembed fetches. `threads` bounds the cores
+    of a local model (all, when None). Raises `EmbedderSpecError` for anything else, and
+    `ModelNotFoundError`, `ModelDigestError` or `ModelUnsupportedError` for a model that is absent,
+    another one, or of no use.
+    """
+    kind, _, rest = spec.partition(":")
+    if spec == "minilm":
+        from indexer.embedders.onnx import open_minilm
+
+        return open_minilm(threads)
+    if kind == "onnx" and rest:
+        from indexer.embedders.onnx import open_folder
+
+        folder, _, digest = rest.partition("#")
+        return open_folder(folder, digest or None, threads)
+    if kind == "endpoint" and "#" in rest:
+        from indexer.embedders.endpoint import open_endpoint
+
+        url, _, model = rest.partition("#")
+        return open_endpoint(url, model)
+    if kind == "fastembed" and rest:
+        from indexer.embedders.fastembed import open_fastembed
+
+        return open_fastembed(rest, threads)
+    raise EmbedderSpecError(f"unknown embedder {spec!r}; known: {_KINDS}")
