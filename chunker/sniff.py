@@ -1,0 +1,122 @@
+"""What the bytes of a page are. The bytes decide; the header and the name only break ties."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from typing import Literal
+from urllib.parse import urlsplit
+
+from chunker.errors import BrokenDocumentError, UnsupportedContentError
+
+Format = Literal["html", "markdown", "text", "pdf", "docx", "pptx", "xlsx", "csv"]
+
+#: Bytes that are looked at for marks of a format.
+_HEAD = 4096
+_HTML = re.compile(
+    rb"<!doctype\s+html|<(?:html|head|body|title|meta|link|script|style|article|main|section|"
+    rb"div|table|ul|ol|p|h[1-6]|header|nav|span|a|br|b|i|img|form|center|font)[\s>/]",
+    re.I,
+)
+_XML = re.compile(rb"^\s*<\?xml", re.I)
+_SIGNATURES = {
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"GIF8": "a GIF image",
+    b"\x1f\x8b": "gzip data",
+    b"\xd0\xcf\x11\xe0": "an old or encrypted Office file",
+    b"Rar!": "a RAR archive",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"\x7fELF": "a program",
+    b"MZ\x90": "a program",
+    b"OggS": "an Ogg file",
+    b"ID3": "an MP3 file",
+    b"wOFF": "a font",
+    b"wOF2": "a font",
+    b"\x00\x00\x01\x00": "an icon",
+}
+_SUFFIXES: dict[str, Format] = {
+    "md": "markdown",
+    "markdown": "markdown",
+    "mdx": "markdown",
+    "txt": "text",
+    "csv": "csv",
+    "tsv": "csv",
+    "html": "html",
+    "htm": "html",
+    "xhtml": "html",
+}
+_TYPES: dict[str, Format] = {
+    "text/html": "html",
+    "application/xhtml+xml": "html",
+    "text/markdown": "markdown",
+    "text/x-markdown": "markdown",
+    "text/csv": "csv",
+    "text/tab-separated-values": "csv",
+    "text/plain": "text",
+}
+_OFFICE: tuple[tuple[str, Format], ...] = (
+    ("word/document.xml", "docx"),
+    ("ppt/presentation.xml", "pptx"),
+    ("xl/workbook.xml", "xlsx"),
+    ("xl/workbook.bin", "xlsx"),
+)
+
+
+def sniff(body: bytes, url: str = "", content_type: str | None = None) -> Format:
+    """The format of a body.
+
+    Raises `BrokenDocumentError` for an empty body or a damaged archive, and
+    `UnsupportedContentError`, which names what the bytes look like, for anything else.
+    """
+    head = body[:_HEAD]
+    if not head.strip(b"\x00 \t\r\n"):
+        raise BrokenDocumentError("the document is empty")
+    if b"%PDF-" in head[:1024]:
+        return "pdf"
+    if head.startswith(b"PK\x03\x04") or head.startswith(b"PK\x05\x06"):
+        return _archive(body)
+    for signature, name in _SIGNATURES.items():
+        if head.startswith(signature):
+            raise UnsupportedContentError(f"the bytes are {name}")
+    if head[:4] == b"RIFF" or head[4:8] == b"ftyp":
+        raise UnsupportedContentError("the bytes are an image, sound or film")
+    return _text(head, url, (content_type or "").split(";")[0].strip().lower())
+
+
+def _text(head: bytes, url: str, declared: str) -> Format:
+    if not head.startswith((b"\xff\xfe", b"\xfe\xff")) and head.count(b"\x00") > len(head) // 100:
+        raise UnsupportedContentError("the bytes are binary data of no known format")
+    named = _SUFFIXES.get(urlsplit(url).path.rpartition(".")[2].lower()) if url else None
+    claimed = _TYPES.get(declared)
+    opening = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if re.match(rb"<!doctype\s+html|<html[\s>]", opening, re.I):
+        return "html"
+    if _XML.match(opening) and b"<html" not in head.lower():
+        raise UnsupportedContentError("the bytes are XML that is not XHTML")
+    if opening[:4].lower() == b"<svg":
+        raise UnsupportedContentError("the bytes are an SVG image")
+    if named in {"markdown", "csv"} and claimed in {None, "text", named}:
+        return named
+    if claimed in {"markdown", "csv"}:
+        return claimed
+    if opening[:1] == b"<" and _HTML.search(head):
+        return "html"
+    if claimed == "html" or (named == "html" and claimed is None):
+        return "html"
+    if claimed == "text" or named == "text":
+        return "text"
+    return "html" if _HTML.search(head) else "text"
+
+
+def _archive(body: bytes) -> Format:
+    try:
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            names = set(archive.namelist())
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
+        raise BrokenDocumentError(f"the archive is damaged: {error}") from error
+    for name, kind in _OFFICE:
+        if name in names:
+            return kind
+    raise UnsupportedContentError("the bytes are a ZIP archive that holds no Office document")
