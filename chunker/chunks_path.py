@@ -1,0 +1,57 @@
+"""The headings that a unit stands under: what is shown above a chunk's text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from chunker.model import Document, show
+from chunker.outline import heading_text
+
+_WORD = re.compile(r"\w+")
+
+
+def heading_paths(document: Document, implied: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
+    """For each unit the texts of the headings above it, outermost first.
+
+    `implied` are the units that a plan takes for headings, with their level. The document's
+    title stands first where the headings do not say it already.
+    """
+    title = " ".join(document.title.split())
+    stack: list[tuple[int, str]] = []
+    paths: dict[str, tuple[str, ...]] = {}
+    for unit in document.units:
+        level = implied.get(unit.id, unit.depth)
+        if level is None:
+            paths[unit.id] = _titled(title, tuple(text for _, text in stack), "")
+            continue
+        while stack and stack[-1][0] >= level:
+            stack.pop()
+        text = heading_text(document.markdown[unit.start : unit.end])
+        paths[unit.id] = _titled(title, tuple(text for _, text in stack), text)
+        if text:
+            stack.append((level, text))
+    return paths
+
+
+def shortened(
+    path: tuple[str, ...], max_tokens: int, count: Callable[[str], int]
+) -> tuple[str, ...]:
+    """`path` without its outermost parts, so that it takes at most half of a chunk."""
+    while path and count(show(path, "")) > max_tokens // 2:
+        path = path[1:]
+    return path
+
+
+def _titled(title: str, path: tuple[str, ...], own: str) -> tuple[str, ...]:
+    if not title or any(_says(text, title) for text in (*path, own)):
+        return path
+    return (title, *path)
+
+
+def _says(heading: str, title: str) -> bool:
+    """True where a heading holds most of the title's words, or the title all of the heading's."""
+    said, wanted = set(_WORD.findall(heading.casefold())), set(_WORD.findall(title.casefold()))
+    if not said or not wanted:
+        return not wanted
+    return len(said & wanted) >= 0.7 * len(wanted) or (len(said) > 2 and said <= wanted)

@@ -1,0 +1,17 @@
+"""Errors of planning: whether trying again can help."""
+
+
+class TransientError(Exception):
+    """Trying again later can help. Raise a subclass that says what was unavailable."""
+
+
+class TerminalError(Exception):
+    """The same outline fails the same way; trying again is of no use."""
+
+
+class PlannerUnavailableError(TransientError):
+    """A planner that lives elsewhere cannot be reached or is overloaded."""
+
+
+class PlannerAnswerError(TerminalError):
+    """A planner's answer cannot be read as a plan; the structural plan takes its place."""
