@@ -21,6 +21,8 @@ class Scope:
     """Hosts that may resolve to loopback or private addresses."""
     max_pages: int | None = None
     max_depth: int | None = None
+    max_per_template: int | None = 5000
+    """URLs of a crawl that differ in numbers and parameter values only (`crawler/traps.py`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class NotModified:
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """A visit without a page. `reason` is a short fixed word."""
+    """A visit without a page. `reason` is one of the words in `crawler/reasons.py`."""
 
     url: str
     reason: str
@@ -99,6 +101,9 @@ class Missed:
     transient: bool = False
     """Trying again later can help (time-out, 5xx, 429)."""
     detail: str = ""
+    target: str | None = None
+    """With reason `redirect`: the canonical URL of the next hop, of which `url` is an alias. The
+    target is a task of its own: scope, robots and what the frontier knows hold at every hop."""
 
 
 Outcome = Fetched | NotModified | Missed

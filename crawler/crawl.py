@@ -1,0 +1,70 @@
+"""One crawl of one source: the package's front door."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from scrapy.crawler import AsyncCrawlerProcess
+
+from crawler.discovery import Discovery
+from crawler.frontier_thread import FrontierThread
+from crawler.memory import Listing, MemoryFrontier
+from crawler.model import Politeness, Scope, Tally
+from crawler.ports import Frontier
+from crawler.scope import Rules
+from crawler.settings import allowed_names, for_crawl
+from crawler.spider import SiteSpider
+
+
+def run(
+    source: str,
+    scope: Scope,
+    politeness: Politeness,
+    frontier: Frontier,
+    progress: Callable[[Tally], None] | None = None,
+) -> Tally:
+    """Crawls until the frontier hands out nothing and nothing is in flight; returns the counts.
+
+    `source` names the crawl in logs. Once a process: a Twisted reactor cannot be started twice (see
+    `crawler/actor.py`). The frontier is called from one thread, which is not the caller's.
+    `progress` is called after every record, on the caller's thread, with the tally that is being
+    counted. Raises SeedError, and what the frontier raises; a page that fails is an outcome, never
+    an exception.
+    """
+    tally = Tally()
+    thread = FrontierThread(frontier)
+    process = AsyncCrawlerProcess(for_crawl(scope, politeness))
+    crawler = process.create_crawler(SiteSpider)
+    process.crawl(
+        crawler,
+        name=source,
+        discovery=Discovery(Rules(scope), scope.max_per_template),
+        politeness=politeness,
+        frontier=thread,
+        tally=tally,
+        progress=progress,
+        fast_hosts=frozenset(allowed_names(scope)),
+    )
+    try:
+        process.start(install_signal_handlers=False)
+    finally:
+        thread.close()
+    spider = crawler.spider
+    if isinstance(spider, SiteSpider) and spider.failure is not None:
+        raise spider.failure
+    return tally
+
+
+def dry_run(
+    source: str,
+    scope: Scope,
+    politeness: Politeness,
+    progress: Callable[[Tally], None] | None = None,
+) -> list[Listing]:
+    """Every URL that a crawl would meet, with the reason why it is in or out; stores nothing.
+
+    Pages are asked for, because only they say what they link to; their bodies are not kept.
+    """
+    frontier = MemoryFrontier(scope.max_pages)
+    run(source, scope, politeness, frontier, progress)
+    return frontier.listings()

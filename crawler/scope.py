@@ -1,0 +1,100 @@
+"""Which URLs belong to a source, decided from the URL alone and always with a reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+from urllib.parse import urlsplit
+
+from crawler import reasons
+from crawler.errors import InvalidUrlError, SeedError
+from crawler.model import Scope
+from crawler.urls import canonical
+
+#: The longest URL that is asked for, in characters: what Scrapy and most servers take.
+MAX_LENGTH = 2083
+#: Names of files that hold no text worth reading. All other bodies are decided by their bytes.
+SKIPPED_SUFFIX = re.compile(
+    r"\.(?:7z|apk|avi|avif|bin|bmp|bz2|css|deb|dmg|eot|exe|flac|flv|gif|gz|ico|iso|jar|jpeg|jpg"
+    r"|js|m4a|m4v|map|mjs|mkv|mov|mp3|mp4|mpeg|mpg|msi|ogg|ogv|otf|png|rar|rpm|svg|swf|tar"
+    r"|tgz|tif|tiff|ttf|wasm|wav|webm|webmanifest|webp|wmv|woff|woff2|xz|zip|zst)",
+    re.IGNORECASE,
+)
+
+
+class Rules:
+    """A scope made ready to be asked."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.seeds = tuple(_seed(seed) for seed in scope.seeds)
+        self.max_depth = scope.max_depth
+        self._sites = {_site(seed) for seed in self.seeds}
+        self._hosts = {_bare(name) for name in scope.hosts}
+        self._include = _any_of(scope.include)
+        self._exclude = _any_of(scope.exclude)
+
+    def why_not(self, url: str, depth: int = 0) -> str | None:
+        """None where the canonical `url` belongs to the source, else the reason why it does not."""
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https"):
+            return reasons.BAD_SCHEME
+        if len(url) > MAX_LENGTH:
+            return reasons.TOO_LONG
+        if not self._on_site(url):
+            return reasons.OUT_OF_SCOPE
+        if self._exclude and self._exclude.fullmatch(url):
+            return reasons.EXCLUDED
+        if self._include and not self._include.fullmatch(url) and url not in self.seeds:
+            return reasons.NOT_INCLUDED
+        if self.max_depth is not None and depth > self.max_depth:
+            return reasons.TOO_DEEP
+        if SKIPPED_SUFFIX.fullmatch(PurePosixPath(parts.path).suffix):
+            return reasons.FILE_TYPE
+        return None
+
+    def _on_site(self, url: str) -> bool:
+        site = _site(url)
+        return site in self._sites or site in self._hosts or site.partition(" ")[0] in self._hosts
+
+
+def _seed(seed: str) -> str:
+    try:
+        url = canonical(seed if "://" in seed else f"https://{seed}")
+    except InvalidUrlError as error:
+        raise SeedError(f"the seed {seed!r} is no URL: {error}") from error
+    if not url.startswith(("http://", "https://")):
+        raise SeedError(f"the seed {seed!r} is neither http nor https")
+    return url
+
+
+def _site(url: str) -> str:
+    """Host without `www.`, and the port where it is not a default one: `host` or `host port`."""
+    parts = urlsplit(url)
+    name = (parts.hostname or "").removeprefix("www.")
+    return f"{name} {parts.port}" if parts.port else name
+
+
+def _bare(name: str) -> str:
+    return _site(f"//{name.lower()}")
+
+
+def _any_of(patterns: Iterable[str]) -> re.Pattern[str] | None:
+    choices = [_pattern(pattern) for pattern in patterns]
+    return re.compile("|".join(choices), re.DOTALL) if choices else None
+
+
+def _pattern(pattern: str) -> str:
+    """A URL pattern as a regular expression over whole URLs.
+
+    `*` matches anything. `/docs/*` is matched against path and query, `host/docs/*` against
+    everything after the scheme, `https://...` and `*...` against all; a `/` at the end takes in
+    what is below it.
+    """
+    text = pattern + "*" if pattern.endswith("/") else pattern
+    body = ".*".join(re.escape(piece) for piece in text.split("*"))
+    if pattern.startswith("/"):
+        return f"[a-z]+://[^/]+{body}"
+    if "://" in pattern or pattern.startswith("*"):
+        return body
+    return f"[a-z]+://{body}"

@@ -1,0 +1,100 @@
+"""Every Scrapy setting that a crawl sets, in one list; `for_crawl` adds what the source decides."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from crawler.model import Politeness, Scope
+from crawler.urls import host
+
+#: Requests of one crawl at a time over all its hosts, as a multiple of those to one host.
+HOSTS_AT_ONCE = 2
+
+SETTINGS: dict[str, Any] = {
+    # What is not used: it would cost time, open ports, or keep state.
+    "TELNETCONSOLE_ENABLED": False,
+    "REMOTE_CONTROL_ENABLED": False,
+    "LOGSTATS_INTERVAL": 0,
+    "STATS_DUMP": False,
+    "MEMUSAGE_ENABLED": False,
+    "COOKIES_ENABLED": False,
+    "DOWNLOADER_STATS": False,
+    "HTTPPROXY_ENABLED": False,
+    "METAREFRESH_ENABLED": False,
+    "LOG_LEVEL": "WARNING",
+    "LOG_INSTALL_ROOT_HANDLER": False,
+    # The spider decides on every status, URL and depth itself.
+    "SPIDER_MIDDLEWARES": {
+        "scrapy.spidermiddlewares.start.StartSpiderMiddleware": None,
+        "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
+        "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
+        "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
+        "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
+        "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": None,
+    },
+    "DOWNLOADER_MIDDLEWARES": {
+        "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
+        "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+        "crawler.robots.RobotsMiddleware": 100,
+        "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
+        "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
+        "crawler.compression.DecompressionMiddleware": 590,
+    },
+    "EXTENSIONS": {"crawler.media.StopMedia": 100},
+    "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
+    # Where the connection is made.
+    "DOWNLOAD_HANDLERS": {
+        "http": "crawler.download.GuardedHandler",
+        "https": "crawler.download.GuardedHandler",
+        "data": None,
+        "file": None,
+        "ftp": None,
+        "s3": None,
+    },
+    "TWISTED_DNS_RESOLVER": "crawler.addresses.GuardedResolver",
+    # Politeness.
+    "DOWNLOAD_DELAY_JITTER": 0.0,
+    "AUTOTHROTTLE_ENABLED": True,
+    "AUTOTHROTTLE_START_DELAY": 0.25,
+    "AUTOTHROTTLE_MAX_DELAY": 30.0,
+    # Failures.
+    "RETRY_TIMES": 2,
+    "REDIRECT_MAX_TIMES": 5,  # of robots.txt (RFC 9309, 2.3.1.2) and sitemaps; pages hop by tasks
+    "DOWNLOAD_WARNSIZE": 0,
+    "RETRY_GIVE_UP_LOG_LEVEL": "DEBUG",
+    "DEFAULT_REQUEST_HEADERS": {
+        "Accept": "text/html,application/xhtml+xml,application/pdf;q=0.9,text/*;q=0.9,*/*;q=0.5",
+    },
+}
+
+
+def agent_token(user_agent: str) -> str:
+    """The product token that robots.txt and robots tags call a crawler by (RFC 9309, 2.2.1)."""
+    token = re.match(r"[A-Za-z_-]+", user_agent)
+    return token.group().lower() if token else "*"
+
+
+def allowed_names(scope: Scope) -> tuple[str, ...]:
+    """The names in `allow_hosts`, without ports."""
+    return tuple(name if name.count(":") > 1 else host(f"//{name}") for name in scope.allow_hosts)
+
+
+def for_crawl(scope: Scope, politeness: Politeness) -> dict[str, Any]:
+    """The settings of one crawl."""
+    fast = {"concurrency": politeness.concurrency_per_host, "delay": politeness.delay}
+    return {
+        **SETTINGS,
+        "USER_AGENT": politeness.user_agent,
+        "ROBOTSTXT_USER_AGENT": agent_token(politeness.user_agent),
+        "ROBOTSTXT_OBEY": politeness.obey_robots,
+        "CONCURRENT_REQUESTS": HOSTS_AT_ONCE * politeness.concurrency_per_host,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": politeness.concurrency_per_host,
+        "DOWNLOAD_DELAY": politeness.delay,
+        "DOWNLOAD_TIMEOUT": politeness.timeout,
+        "DOWNLOAD_MAXSIZE": politeness.max_body_bytes,
+        "AUTOTHROTTLE_TARGET_CONCURRENCY": float(politeness.concurrency_per_host),
+        "ALLOW_HOSTS": list(allowed_names(scope)),
+        # AutoThrottle starts every host slowly; named private ones are the user's own.
+        "DOWNLOAD_SLOTS": {name: dict(fast) for name in allowed_names(scope)},
+    }

@@ -1,0 +1,176 @@
+"""The spider: takes tasks from the frontier, asks for them, and records what came of each.
+
+The frontier is the only queue. Scrapy's scheduler holds what was claimed and not sent yet (never
+more than a window), retries, and sitemaps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider
+from scrapy.http import Response
+from twisted.python.failure import Failure
+
+from crawler import reasons
+from crawler.discovery import Discovery
+from crawler.failures import classify
+from crawler.frontier_thread import FrontierThread
+from crawler.links import Link
+from crawler.model import Fetched, Found, Missed, NotModified, Outcome, Politeness, Tally, Task
+from crawler.outcome import visit
+from crawler.pace import Pace
+from crawler.sitemaps import SitemapReader
+from crawler.urls import host, origin
+
+
+class SiteSpider(Spider):
+    """Crawls a source until its frontier hands out nothing more and nothing is in flight."""
+
+    name = "site"
+
+    def __init__(
+        self,
+        name: str,
+        discovery: Discovery,
+        politeness: Politeness,
+        frontier: FrontierThread,
+        tally: Tally,
+        progress: Callable[[Tally], None] | None,
+        fast_hosts: frozenset[str],
+    ) -> None:
+        super().__init__(name)
+        self.pace = Pace(politeness.delay)
+        self.failure: BaseException | None = None
+        """What made the frontier fail; the crawl has ended because of it."""
+        self._discovery = discovery
+        self._frontier = frontier
+        self._tally = tally
+        self._progress = progress
+        self._fast_hosts = fast_hosts
+        self._in_flight = 0
+        self._changed = asyncio.Event()
+        self._sitemaps = SitemapReader(self._listed, self._changed.set)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> SiteSpider:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider._downloaded, signals.response_downloaded)
+        return spider
+
+    async def start(self) -> AsyncIterator[Request]:
+        seeds = self._discovery.rules.seeds
+        await self._tell(tuple(Found(seed, 0, None) for seed in seeds))
+        for request in self._sitemaps.requests(f"{origin(seed)}/sitemap.xml" for seed in seeds):
+            yield request
+        while tasks := await self._claim():
+            for task in tasks:
+                yield self._request(task)
+
+    def announce(self, sitemaps: Iterable[str]) -> None:
+        """A robots.txt names sitemaps."""
+        for request in self._sitemaps.requests(sitemaps):
+            self.crawler.engine.crawl(request)
+
+    async def page(self, response: Response, task: Task) -> None:
+        """Callback of a task that got an answer, whatever its status."""
+        try:
+            agent = self.settings["ROBOTSTXT_USER_AGENT"]
+            outcome = visit(task, response, self._discovery, agent)
+        except Exception as error:
+            self.logger.exception("cannot read %s", task.url)
+            outcome = Missed(
+                task.url, reasons.ERROR, response.status, _now(), detail=repr(error)[:500]
+            )
+        await self._settle(task, outcome)
+
+    async def missed(self, failure: Failure) -> None:
+        """Errback of a task that got none."""
+        task: Task = failure.request.cb_kwargs["task"]  # type: ignore[attr-defined]
+        reason, transient, detail = classify(failure.value or failure)
+        await self._settle(task, Missed(task.url, reason, None, _now(), transient, detail))
+
+    async def _claim(self) -> Sequence[Task]:
+        """The next tasks, once there are some and half of the window is free; none at the end."""
+        window = 2 * self.settings.getint("CONCURRENT_REQUESTS")
+        while self.failure is None:
+            self._changed.clear()
+            if self._in_flight <= window // 2:
+                tasks = await self._frontier.claim(window - self._in_flight)
+                if tasks:
+                    self._in_flight += len(tasks)
+                    return tasks
+                if not self._in_flight and not self._sitemaps.open and not self._changed.is_set():
+                    return ()
+            await self._changed.wait()
+        return ()
+
+    def _request(self, task: Task) -> Request:
+        headers = {}
+        if task.etag:
+            headers["If-None-Match"] = task.etag
+        if task.last_modified:
+            headers["If-Modified-Since"] = task.last_modified
+        return Request(
+            task.url,
+            headers=headers,
+            callback=self.page,
+            errback=self.missed,
+            cb_kwargs={"task": task},
+            # The frontier knows what was visited; a redirect is a hop that it decides on.
+            dont_filter=True,
+            meta={
+                "dont_redirect": True,
+                "autothrottle_dont_adjust_delay": host(task.url) in self._fast_hosts,
+            },
+        )
+
+    async def _settle(self, task: Task, outcome: Outcome) -> None:
+        try:
+            if isinstance(outcome, Missed) and outcome.target is not None:
+                # Before the record: a crash in between must not lose the target.
+                link = Link(outcome.target)
+                await self._tell(self._discovery.found([link], task.depth, task.url))
+            await self._frontier.record(outcome)
+            if isinstance(outcome, Fetched):
+                self._discovery.told(outcome.links)
+            self._count(outcome)
+        except Exception as error:
+            self.failure = error
+            raise CloseSpider("frontier") from error
+        finally:
+            self._in_flight -= 1
+            self._changed.set()
+
+    async def _listed(self, links: list[Link], sitemap: str) -> None:
+        await self._tell(self._discovery.found(links, 1, sitemap))
+
+    async def _tell(self, found: tuple[Found, ...]) -> None:
+        if found:
+            await self._frontier.discovered(found)
+            self._discovery.told(found)
+
+    def _count(self, outcome: Outcome) -> None:
+        tally = self._tally
+        if isinstance(outcome, Fetched):
+            tally.fetched += 1
+        elif isinstance(outcome, NotModified):
+            tally.not_modified += 1
+        else:
+            tally.missed += 1
+            tally.reasons[outcome.reason] = tally.reasons.get(outcome.reason, 0) + 1
+        if self._progress is not None:
+            self._progress(tally)
+
+    def _downloaded(self, response: Response) -> None:
+        self._tally.requests += 1
+        self._tally.bytes += len(response.body)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
