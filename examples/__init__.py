@@ -1,0 +1,1 @@
+"""Three small fictional customers' web sites, and the server that shows them."""
