@@ -83,6 +83,7 @@ class Job:
     fetched_at: datetime | None
     document_hash: str | None
     """Of the document that is indexed now, if it was made with the same pins."""
+    chunks: int
     attempts: int
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Engine, Row, case, func, select
 
+from crawler import reasons
 from pipeline.ledger import sql
 from pipeline.ledger.model import Counts, PageRow, State
 from pipeline.ledger.schema import pages
@@ -19,7 +20,7 @@ _state = case(
     ((pages.c.indexed.is_not(None)) & (pages.c.chunks > 0), "indexed"),
     (pages.c.indexed.is_not(None), "skipped"),
     (pages.c.fetch == "pending", "pending"),
-    ((pages.c.fetch == "missed") & pages.c.reason.not_in(("robots", "noindex")), "failed"),
+    ((pages.c.fetch == "missed") & pages.c.reason.in_(sorted(reasons.FAILED)), "failed"),
     else_="skipped",
 )
 _reason = case(

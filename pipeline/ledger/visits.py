@@ -7,12 +7,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, func, select, update
 
+from crawler import reasons
 from crawler.model import Fetched, Found, Missed, NotModified, Task
 from pipeline.ledger import sql
 from pipeline.ledger.schema import pages
 
 #: Reasons after which a page must leave the index at once: its owner asked for it.
-WITHDRAWN = frozenset({"noindex", "robots"})
+WITHDRAWN = frozenset({reasons.ROBOTS})
 #: Statuses after which a page is gone once a later visit confirms it.
 GONE = frozenset({404, 410})
 CONFIRMATIONS = 2
@@ -74,11 +75,11 @@ class Visits:
     def fetched(
         self, source: str, pass_number: int, visit: Fetched, body_hash: str, fixed: str
     ) -> None:
-        """Record a page: the redirects that led to it, itself, and its links.
+        """Record a page and its links.
 
         `fixed` is the part of `wanted` that does not come from the body: verdicts and pins.
         """
-        alias_of = visit.canonical if visit.canonical not in (None, visit.final_url) else None
+        alias_of = visit.canonical if visit.canonical not in (None, visit.url) else None
         reason = "noindex" if visit.noindex else "duplicate" if alias_of else None
         values: dict[str, Any] = {
             "visited_pass": pass_number,
@@ -101,29 +102,13 @@ class Visits:
             values["wanted"] = f"{body_hash}:{fixed}"
         # Otherwise what is wanted depends on the canonical page: `settle` decides.
         with self._engine.begin() as connection:
-            depth = 0
-            if visit.url != visit.final_url:
-                depth = (
-                    connection.scalar(
-                        select(pages.c.depth).where(
-                            pages.c.source == source, pages.c.url == visit.url
-                        )
-                    )
-                    or 0
-                )
-                moved = {
-                    "visited_pass": pass_number,
-                    "fetch": "redirect",
-                    "reason": "redirect",
-                    "alias_of": visit.final_url,
-                    "status": visit.status,
-                    "wanted": None,
-                    "failed": None,
-                }
-                _put(connection, source, visit.url, depth, moved)
-            _put(connection, source, visit.final_url, depth, values)
+            connection.execute(_page(source, visit.url).values(**values))
             if alias_of is not None:
-                _add_links(connection, source, [Found(alias_of, depth, visit.final_url)])
+                known = select(pages.c.depth).where(
+                    pages.c.source == source, pages.c.url == visit.url
+                )
+                depth = connection.scalar(known) or 0
+                _add_links(connection, source, [Found(alias_of, depth, visit.url)])
             _add_links(connection, source, visit.links)
 
     def not_modified(self, source: str, pass_number: int, visit: NotModified) -> None:
@@ -141,9 +126,13 @@ class Visits:
             "reason": visit.reason,
             "detail": visit.detail or None,
             "status": visit.status,
+            "alias_of": None,
         }
         with self._engine.begin() as connection:
-            if visit.reason in WITHDRAWN:
+            if visit.target is not None:
+                values |= {"fetch": "redirect", "alias_of": visit.target}
+                values |= {"wanted": None, "failed": None}
+            elif visit.reason in WITHDRAWN:
                 values |= {"fetch": "missed", "wanted": None, "failed": None}
             elif visit.status in GONE:
                 row = connection.execute(
@@ -220,14 +209,6 @@ def _stands(connection: Connection, source: str, url: str, aliases: set[str]) ->
 
 def _page(source: str, url: str) -> Any:
     return update(pages).where(pages.c.source == source, pages.c.url == url)
-
-
-def _put(connection: Connection, source: str, url: str, depth: int, values: dict[str, Any]) -> None:
-    connection.execute(
-        sql.insert(connection, pages)
-        .values(source=source, url=url, depth=depth, **values)
-        .on_conflict_do_update(index_elements=["source", "url"], set_=values)
-    )
 
 
 def _add_links(connection: Connection, source: str, links: Sequence[Found]) -> None:

@@ -128,5 +128,6 @@ def _job(row: Row[Any]) -> Job:
         title=row.title,
         fetched_at=sql.utc(row.fetched_at) if row.fetched_at else None,
         document_hash=row.document_hash if same_pins else None,
+        chunks=row.chunks,
         attempts=row.attempts,
     )

@@ -1,0 +1,84 @@
+"""The command line: `wrac`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import click
+import typer
+
+from pipeline.cli import admin, evaluate, look, output
+from pipeline.cli.ingest import ingest
+from pipeline.cli.options import given_before
+from pipeline.cli.search import search
+from pipeline.errors import PipelineError
+from pipeline.logs import configure
+
+app = typer.Typer(
+    name="wrac",
+    help="Web sites in, a true, cheap and explainable search index out.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command()(ingest)
+app.command()(search)
+app.command()(look.parse)
+app.command()(look.plan)
+app.command()(look.chunks)
+app.command()(admin.pages)
+app.command()(admin.status)
+app.command()(admin.verify)
+app.command()(admin.usage)
+app.command()(admin.forget)
+app.command()(admin.config)
+app.add_typer(evaluate.app, name="eval")
+
+
+@app.callback()
+def _main(
+    home: Annotated[
+        Path | None, typer.Option("--home", help="Folder of all embedded state.", metavar="DIR")
+    ] = None,
+) -> None:
+    given_before(home)
+
+
+def main() -> None:
+    """Run the command line; ends the process with its exit code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; returns its exit code: 0, 1, 2, 3, 4 or 130."""
+    as_json = "--json" in arguments
+    configure()
+    try:
+        with output.pipe_safe():
+            result = app(arguments, prog_name="wrac", standalone_mode=False)
+    except click.exceptions.Abort:
+        return 130
+    except KeyboardInterrupt:
+        output.fail("interrupted", "interrupted", "run it again to go on", as_json)
+        return 130
+    except click.ClickException as error:
+        output.fail("usage", error.format_message(), "wrac --help", as_json)
+        return error.exit_code
+    except PipelineError as error:
+        output.fail(error.code, str(error), error.hint, as_json)
+        return error.exit_code
+    except Exception as error:
+        return _other(error, as_json)
+    return result if isinstance(result, int) else 0
+
+
+def _other(error: Exception, as_json: bool) -> int:
+    """Errors of the packages below the pipeline, and faults."""
+    from pipeline.faults import classify
+
+    code, exit_code, hint = classify(error)
+    output.fail(code, str(error) or type(error).__name__, hint, as_json)
+    return exit_code

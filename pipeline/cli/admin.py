@@ -1,0 +1,208 @@
+"""Commands that look at the state of a home, prove it, and remove from it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from pipeline.cli.options import HomeOption, JsonOption, SourceOption, parts, settings
+from pipeline.cli.output import answer, err, out
+from pipeline.errors import UnknownSourceError, UsageError
+from pipeline.ledger import Source
+from pipeline.parts import Parts
+
+StateOption = Annotated[
+    Literal["indexed", "pending", "skipped", "failed", "deleted"] | None,
+    typer.Option("--state", help="Only pages in this state."),
+]
+
+
+def pages(
+    source: SourceOption,
+    state: StateOption = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List every page that a source has or had, and why one is not indexed."""
+    opened = parts(home)
+    opened.ledger.sources.get(source)
+    rows = list(opened.ledger.pages.rows(source, state))
+    listed = [{key: value for key, value in asdict(row).items() if key != "title"} for row in rows]
+
+    def show() -> None:
+        table = _table("state", "chunks", "url", "why")
+        for row in rows:
+            why = " ".join(filter(None, (row.reason, row.detail)))
+            if row.canonical != row.url:
+                why += f" -> {row.canonical}"
+            table.add_row(row.state, str(row.chunks), escape(row.url), escape(why))
+        out.print(table)
+
+    answer({"source": source, "pages": listed}, as_json, show)
+
+
+def status(home: HomeOption = None, as_json: JsonOption = False) -> None:
+    """Show what is where, and what waits for what."""
+    opened = parts(home)
+    rows: list[dict[str, Any]] = []
+    for source in opened.ledger.sources.all():
+        counts = asdict(opened.ledger.pages.counts(source.name))
+        rows.append(
+            {
+                "source": source.name,
+                "customer": source.customer,
+                **counts,
+                "policy": source.pins.policy.fingerprint,
+                "embedder": source.pins.embedder,
+                "crawl": "interrupted or running" if source.pass_open else "complete",
+                "runner": opened.ledger.sources.runner(source.name),
+                "last_crawl": source.pass_ended_at,
+            }
+        )
+
+    def show() -> None:
+        if not rows:
+            out.print("nothing has been ingested yet")
+            return
+        table = _table(
+            "source", "customer", "indexed", "chunks", "pending", "skipped", "failed", "crawl"
+        )
+        for row in rows:
+            keys = (
+                "source",
+                "customer",
+                "indexed",
+                "chunks",
+                "pending",
+                "skipped",
+                "failed",
+                "crawl",
+            )
+            table.add_row(*(escape(str(row[key])) for key in keys))
+        out.print(table)
+
+    answer({"home": str(opened.home.root), "sources": rows}, as_json, show)
+
+
+def verify(
+    source: Annotated[str | None, typer.Option("--source", metavar="NAME")] = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> int:
+    """Prove that page store, ledger and index agree. Exit code 1 where they do not."""
+    from pipeline.verifying import Verified
+    from pipeline.verifying import verify as check
+
+    opened = parts(home)
+    found = Verified()
+    for one in _sources(opened, source):
+        check(opened, one, found)
+    value = {
+        "ok": found.ok,
+        "pages": found.pages,
+        "chunks": found.chunks,
+        "points": found.points,
+        "problems": found.problems,
+    }
+
+    def show() -> None:
+        for problem in found.problems:
+            out.print(f"[red]{escape(problem['url'])}[/]: {escape(problem['problem'])}")
+        verdict = "[green]they agree[/]" if found.ok else f"[red]{len(found.problems)} problems[/]"
+        out.print(
+            f"{found.pages} pages, {found.chunks} chunks in the ledger, {found.points} points in "
+            f"the index: {verdict}"
+        )
+
+    answer(value, as_json, show)
+    return 0 if found.ok else 1
+
+
+def usage(
+    customer: Annotated[str | None, typer.Option("--customer", metavar="NAME")] = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what each customer cost, by day."""
+    rows = parts(home).ledger.usage.by_day(customer)
+
+    def show() -> None:
+        table = _table("customer", "day", "what", "amount")
+        for name, day, what, amount in rows:
+            table.add_row(name, day, what, f"{amount:,}")
+        out.print(table)
+
+    keys = ("customer", "day", "what", "amount")
+    answer({"usage": [dict(zip(keys, row, strict=True)) for row in rows]}, as_json, show)
+
+
+def forget(
+    source: Annotated[str | None, typer.Option("--source", metavar="NAME")] = None,
+    customer: Annotated[str | None, typer.Option("--customer", metavar="NAME")] = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove a source or a customer wholly, with a receipt."""
+    from pipeline.forgetting import NOT_REACHED
+    from pipeline.forgetting import forget as remove
+
+    if (source is None) == (customer is None):
+        raise UsageError("say what to forget", "--source NAME or --customer NAME, one of them")
+    opened = parts(home)
+    chosen = _sources(opened, source, customer)
+    started = time.monotonic()
+    receipts = [remove(opened, one).to_json() for one in chosen]
+    value = {
+        "removed": receipts,
+        "not_reached": NOT_REACHED,
+        "seconds": round(time.monotonic() - started, 3),
+    }
+
+    def show() -> None:
+        table = _table(*receipts[0])
+        for receipt in receipts:
+            table.add_row(*(escape(str(item)) for item in receipt.values()))
+        out.print(table)
+        err.print(NOT_REACHED)
+
+    answer(value, as_json, show)
+
+
+def config(home: HomeOption = None, as_json: JsonOption = False) -> None:
+    """Show every setting, and where its value comes from."""
+    values, origins = settings(home)
+    listed = {
+        key: {
+            "value": getattr(values, key),
+            "origin": origins[key],
+            "description": field.description,
+        }
+        for key, field in type(values).model_fields.items()
+    }
+
+    def show() -> None:
+        table = _table("setting", "value", "from", "what it is")
+        for key, item in listed.items():
+            table.add_row(key, escape(str(item["value"])), item["origin"], item["description"])
+        out.print(table)
+
+    answer({"settings": listed}, as_json, show)
+
+
+def _sources(opened: Parts, source: str | None, customer: str | None = None) -> list[Source]:
+    if source is not None:
+        return [opened.ledger.sources.get(source)]
+    found = opened.ledger.sources.all(customer)
+    if customer is not None and not found:
+        raise UnknownSourceError(f"there is no customer {customer}", "wrac status lists them")
+    return found
+
+
+def _table(*columns: Iterable[str]) -> Table:
+    return Table(*map(str, columns), box=None, header_style="bold", pad_edge=False)

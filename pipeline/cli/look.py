@@ -1,0 +1,160 @@
+"""`wrac parse`, `plan` and `chunks`: one page, step by step, without an index."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from chunker.model import Document
+from chunker.policy import Policy
+from chunker.policy import load as load_policy
+from pipeline.cli.options import AllowHostOption, HomeOption, JsonOption, PolicyOption, settings
+from pipeline.cli.output import answer, out
+from pipeline.errors import UsageError
+from pipeline.page import Chunked
+from pipeline.settings import Settings
+
+PageArgument = Annotated[str, typer.Argument(help="A file, or a URL to fetch.", metavar="FILE|URL")]
+
+
+def parse(
+    page: PageArgument,
+    allow_host: AllowHostOption = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the document of a page: its Markdown and its units."""
+    document = _document(page, allow_host, settings(home)[0])
+
+    def show() -> None:
+        out.print(f"[bold]{escape(document.title)}[/]  {document.format} {document.lang}")
+        table = Table("id", "parent", "tokens", "line", "text", box=None, header_style="bold")
+        for unit in document.units:
+            role = "" if unit.role == "body" else f"({unit.role}) "
+            text = " ".join(document.markdown[unit.start : unit.end].split())
+            table.add_row(
+                unit.id,
+                unit.parent or "",
+                str(unit.tokens),
+                str(unit.line),
+                escape(role + _cut(text, 80)),
+            )
+        out.print(table)
+
+    value = {key: item for key, item in asdict(document).items() if key != "source"}
+    answer(value, as_json, show)
+
+
+def plan(
+    page: PageArgument,
+    planner: Annotated[
+        Literal["structural", "vllm", "endpoint"] | None,
+        typer.Option("--planner", help="Who groups the units; default: the policy's."),
+    ] = None,
+    policy: PolicyOption = None,
+    allow_host: AllowHostOption = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the plan of a page: groups of ids, what is dropped, and why."""
+    document, made = _chunked(page, policy, planner, allow_host, home)
+    plan = made.plan
+    value: dict[str, Any] = {
+        "url": document.url,
+        "planner": plan.planner,
+        "groups": plan.groups,
+        "dropped": plan.dropped,
+        "boundaries": [asdict(boundary) for boundary in plan.boundaries],
+        "usage": asdict(plan.usage),
+        "cached": False,
+        "repairs": plan.repairs,
+        "headings": plan.headings,
+    }
+
+    def show() -> None:
+        why = {boundary.before: boundary for boundary in plan.boundaries}
+        table = Table("", "units", "why", "sure", box=None, header_style="bold")
+        for number, group in enumerate(plan.groups, 1):
+            boundary = why.get(group[0])
+            table.add_row(
+                str(number),
+                " ".join(group),
+                boundary.why if boundary else "",
+                f"{boundary.confidence:.2f}" if boundary else "",
+            )
+        out.print(table)
+        for unit, reason in plan.dropped.items():
+            out.print(f"dropped {unit}: {reason}")
+
+    answer(value, as_json, show)
+
+
+def chunks(
+    page: PageArgument,
+    policy: PolicyOption = None,
+    allow_host: AllowHostOption = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the chunks of a page, as a reader would get them."""
+    document, made = _chunked(page, policy, None, allow_host, home)
+    fields = ("id", "text", "heading_path", "unit_ids", "tokens", "position")
+    value = {
+        "url": document.url,
+        "chunks": [{key: getattr(c, key) for key in fields} for c in made.chunks],
+    }
+
+    def show() -> None:
+        for chunk in made.chunks:
+            ids = " ".join(chunk.unit_ids)
+            out.print(f"[dim]-- {chunk.position + 1}  {chunk.tokens} tokens  {ids}[/]")
+            out.print(chunk.shown, markup=False)
+            out.print()
+
+    answer(value, as_json, show)
+
+
+def _chunked(
+    page: str,
+    policy: Path | None,
+    planner: str | None,
+    allow_host: list[str] | None,
+    home: Path | None,
+) -> tuple[Document, Chunked]:
+    from indexer.embedders import open_embedder
+    from pipeline.page import chunk
+
+    known, _ = settings(home)
+    wanted = load_policy(policy) if policy else Policy()
+    if (planner or wanted.planner) != "structural":
+        raise UsageError(
+            f"planner {planner or wanted.planner} is not part of this release",
+            "use --planner structural",
+        )
+    document = _document(page, allow_host, known)
+    return document, chunk(document, wanted, open_embedder(known.embedder).count)
+
+
+def _document(page: str, allow_host: list[str] | None, known: Settings) -> Document:
+    import chunker
+
+    if "://" in page:
+        from pipeline.crawling import fetch
+
+        fetched = fetch(page, known, tuple(allow_host or ()))
+        return chunker.parse(fetched.body, fetched.final_url, fetched.content_type)
+    path = Path(page)
+    try:
+        body = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {page}: {error.strerror}", "give a file or a URL") from error
+    return chunker.parse(body, path.absolute().as_uri(), None)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,0 +1,61 @@
+"""Removes a source or a customer wholly, and says what was removed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pipeline.index_stage import slot_of
+from pipeline.ingest import take
+from pipeline.ledger import Source
+from pipeline.parts import Parts
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What was there and is not any more."""
+
+    source: str
+    customer: str
+    pages: int
+    points: int
+    files: int
+    bodies: int
+    cache_entries: int
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+#: What a removal cannot reach, said on every receipt.
+NOT_REACHED = "backups, exports and log files made before are not reached"
+
+
+def forget(parts: Parts, source: Source) -> Receipt:
+    """Remove a source; with a customer's last source, all that is the customer's.
+
+    Raises `SourceBusyError` while a run holds the source. The ledger goes last, so that an
+    interrupted removal can be run again.
+    """
+    runner = take(parts.ledger, source.name)
+    try:
+        points = parts.index.drop(slot_of(source))
+        others = [
+            one for one in parts.ledger.sources.all(source.customer) if one.name != source.name
+        ]
+        own = parts.ledger.pages.bodies(source.name)
+        for other in others:
+            own -= parts.ledger.pages.bodies(other.name)
+        for digest in own:
+            parts.store.delete_body(source.customer, digest)
+        files = parts.store.forget_source(source.customer, source.name)
+        # Cached vectors are not kept by source: another source of the customer makes its own
+        # again, a removed one leaves nothing.
+        cache_entries = parts.cache.forget(source.customer)
+        if not others:
+            files += parts.store.forget_customer(source.customer)
+        pages = parts.ledger.sources.forget(source.name)
+        parts.ledger.sources.compact()
+    finally:
+        parts.ledger.sources.release(source.name, runner)
+    return Receipt(source.name, source.customer, pages, points, files, len(own), cache_entries)

@@ -1,0 +1,138 @@
+"""Second stage: chunks to points in the index. Embeds what no cache knows, swaps page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from indexer import errors
+from indexer.caches import EmbeddingCache, embedding_key
+from indexer.model import Point, Slot, Vector
+from indexer.points import points_of
+from indexer.ports import Embedder, VectorIndex
+from indexer.sparse import SparseEncoder
+from pipeline import records
+from pipeline.errors import PipelineError
+from pipeline.ledger import Job, Source
+from pipeline.pages import Failed, Indexed, Parsed, Prepared, Removal, Removed, Result
+from pipeline.pagestore import PageStore
+
+
+class IndexStage:
+    """Indexes prepared pages of one source, removes withdrawn ones."""
+
+    def __init__(
+        self,
+        source: Source,
+        store: PageStore,
+        embedder: Embedder,
+        sparse: SparseEncoder,
+        cache: EmbeddingCache,
+        index: VectorIndex,
+    ) -> None:
+        self._source = source
+        self._store = store
+        self._embedder = embedder
+        self._sparse = sparse
+        self._cache = cache
+        self._index = index
+        self._slot = slot_of(source)
+
+    def run(self, pages: Sequence[Parsed]) -> list[Result]:
+        """One result a page, in order. The pages' texts are embedded together."""
+        prepared = [page for page in pages if isinstance(page, Prepared)]
+        try:
+            vectors, made = self._embed(prepared)
+        except errors.TransientError as error:
+            return [_waiting(page.job, error) for page in pages]
+        except errors.TerminalError as error:
+            return [Failed(page.job, "embedder", str(error)) for page in pages]
+        return [self._one(page, vectors, made) for page in pages]
+
+    def _one(self, page: Parsed, vectors: dict[str, Vector], made: set[str]) -> Result:
+        try:
+            match page:
+                case Prepared():
+                    return self._swap(page, vectors, made)
+                case Removal():
+                    return self._remove(page)
+                case _:
+                    return page
+        except errors.TransientError as error:
+            return _waiting(page.job, error)
+        except errors.TerminalError as error:
+            return Failed(page.job, "index", str(error))
+        except PipelineError as error:
+            return Failed(page.job, error.code, str(error), transient=True)
+
+    def _embed(self, pages: Sequence[Prepared]) -> tuple[dict[str, Vector], set[str]]:
+        """Vectors by text, and the texts whose vectors had to be made."""
+        texts = list(dict.fromkeys(c.embedded for page in pages for c in page.chunks))
+        keys = {
+            text: embedding_key(self._source.customer, text, self._embedder.identity)
+            for text in texts
+        }
+        known = self._cache.get_many(list(keys.values()))
+        vectors = {text: known[key] for text, key in keys.items() if key in known}
+        missing = [text for text in texts if text not in vectors]
+        if missing:
+            made = dict(zip(missing, self._embedder.embed(missing), strict=True))
+            self._cache.put_many({keys[text]: vector for text, vector in made.items()})
+            vectors |= made
+        return vectors, set(missing)
+
+    def _swap(self, page: Prepared, vectors: dict[str, Vector], made: set[str]) -> Indexed:
+        points = self._points(page, vectors)
+        source, job = self._source, page.job
+        # The record first: whatever is in the index can be explained.
+        ids = [point.id for point in points]
+        record = records.to_json(page.document, page.plan, page.chunks, ids)
+        self._store.put_record(source.customer, source.name, job.url, record)
+        swap = self._index.replace_page(self._slot, job.url, points)
+        texts = [chunk.embedded for chunk in page.chunks]
+        embedded = len(made.intersection(texts))
+        made.difference_update(texts)  # a text of two pages is made once
+        return Indexed(
+            job=job,
+            document_hash=page.document.content_hash,
+            title=page.document.title,
+            chunks=len(points),
+            added=swap.added,
+            kept=swap.kept,
+            deleted=swap.deleted,
+            embedded=embedded,
+            embedded_cached=len(set(texts)) - embedded,
+            plan_made=True,
+            plan_repaired=page.replaced or bool(page.plan.repairs),
+        )
+
+    def _points(self, page: Prepared, vectors: dict[str, Vector]) -> list[Point]:
+        return points_of(
+            self._slot,
+            page.job.url,
+            page.document.title,
+            page.chunks,
+            [vectors[chunk.embedded] for chunk in page.chunks],
+            self._sparse.documents([chunk.embedded for chunk in page.chunks]),
+            page.job.fetched_at or datetime.now(UTC),
+        )
+
+    def _remove(self, page: Removal) -> Removed:
+        deleted = self._index.delete_page(self._slot, page.job.url)
+        self._store.delete_record(self._source.customer, self._source.name, page.job.url)
+        return Removed(page.job, deleted)
+
+
+def slot_of(source: Source) -> Slot:
+    """The slot that holds a source's index."""
+    return Slot(
+        customer=source.customer,
+        source=source.name,
+        embedder=source.pins.embedder,
+        dimensions=source.pins.dimensions,
+        build=source.build,
+    )
+
+
+def _waiting(job: Job, error: Exception) -> Failed:
+    return Failed(job, type(error).__name__, str(error), transient=True)

@@ -1,0 +1,115 @@
+"""The values that a page is between the stages of the loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from chunker.model import Chunk, Document, Plan
+from pipeline.ledger import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A page that is parsed, planned, checked and chunked."""
+
+    job: Job
+    document: Document
+    plan: Plan
+    chunks: tuple[Chunk, ...]
+    replaced: bool = False
+    """The planner's plan broke a rule that no repair mends; the structural plan stands in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """A page whose body differs and whose document does not: its index stays as it is."""
+
+    job: Job
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A page that could not be processed. `transient`: it waits; otherwise it is set aside."""
+
+    job: Job
+    reason: str
+    detail: str
+    transient: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A page that is to leave the index."""
+
+    job: Job
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """A page whose points are in the index as they should be."""
+
+    job: Job
+    document_hash: str
+    title: str
+    chunks: int
+    added: int
+    kept: int
+    deleted: int
+    embedded: int
+    """Vectors made."""
+    embedded_cached: int
+    plan_made: bool
+    plan_repaired: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A page that has left the index."""
+
+    job: Job
+    deleted: int
+
+
+Parsed = Prepared | Unchanged | Removal | Failed
+Result = Indexed | Unchanged | Removed | Failed
+
+
+@dataclass(slots=True)
+class Report:
+    """What a run did: the counts of `ingest` and `rechunk` in JSON."""
+
+    indexed: int = 0
+    unchanged: int = 0
+    failed: int = 0
+    deleted: int = 0
+    chunks_added: int = 0
+    chunks_kept: int = 0
+    chunks_deleted: int = 0
+    plans_made: int = 0
+    plans_cached: int = 0
+    plans_repaired: int = 0
+    embeddings_made: int = 0
+    embeddings_cached: int = 0
+    errors: list[dict[str, str]] = field(default_factory=list)
+
+    def add(self, result: Result) -> None:
+        match result:
+            case Indexed():
+                self.indexed += 1
+                self.chunks_added += result.added
+                self.chunks_kept += result.kept
+                self.chunks_deleted += result.deleted
+                self.plans_made += result.plan_made
+                self.plans_repaired += result.plan_repaired
+                self.embeddings_made += result.embedded
+                self.embeddings_cached += result.embedded_cached
+            case Unchanged():
+                self.unchanged += 1
+            case Removed():
+                self.deleted += 1
+                self.chunks_deleted += result.deleted
+            case Failed():
+                self.failed += 1
+                self.errors.append(
+                    {"url": result.job.url, "error": f"{result.reason}: {result.detail}"}
+                )

@@ -1,0 +1,141 @@
+"""The page store: raw bodies, response metadata, parsed documents with their plans.
+
+    <customer>/bodies/<hh>/<sha256>.zst            content-addressed inside the customer
+    <customer>/sources/<source>/fetches/<hh>/<key>.zst      response metadata, by URL
+    <customer>/sources/<source>/records/<hh>/<key>.zst      document, plan and point ids, by URL
+
+On any file system that fsspec reaches. Every path begins with the customer, so that removing a
+customer is removing what is his.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import fsspec
+import zstandard
+
+from pipeline.errors import HomeError, StorageFullError, TerminalError
+
+
+class MissingBodyError(TerminalError):
+    """The ledger names a body that the page store does not hold."""
+
+    code = "missing_body"
+
+
+class PageStore:
+    """Bodies and records by customer. Writes are atomic: a reader sees a file whole or not."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        options = {"auto_mkdir": True} if "://" not in url or url.startswith("file:") else {}
+        self._fs, self._root = fsspec.core.url_to_fs(url, **options)
+        self._pack = zstandard.ZstdCompressor(level=3).compress
+
+    def put_body(self, customer: str, body: bytes) -> str:
+        """Store a body; returns its SHA-256. Storing it again writes nothing."""
+        digest = hashlib.sha256(body).hexdigest()
+        path = self._body(customer, digest)
+        if not self._fs.exists(path):
+            self._write(path, body)
+        return digest
+
+    def body(self, customer: str, digest: str) -> bytes:
+        """A body by its hash. Raises `MissingBodyError`."""
+        found = self._read(self._body(customer, digest))
+        if found is None:
+            raise MissingBodyError(
+                f"body {digest[:12]} of customer {customer} is not in the page store",
+                "the next crawl fetches the page again",
+            )
+        return found
+
+    def delete_body(self, customer: str, digest: str) -> None:
+        self._delete(self._body(customer, digest))
+
+    def put_fetch(self, customer: str, source: str, url: str, metadata: Mapping[str, Any]) -> None:
+        """Store what the server said of a page, beside its body."""
+        self._write(self._page(customer, source, "fetches", url), _encode(metadata))
+
+    def fetch(self, customer: str, source: str, url: str) -> dict[str, Any] | None:
+        return _decode(self._read(self._page(customer, source, "fetches", url)))
+
+    def put_record(self, customer: str, source: str, url: str, record: Mapping[str, Any]) -> None:
+        """Store a page's document and plan: they explain its chunks for as long as they live."""
+        self._write(self._page(customer, source, "records", url), _encode(record))
+
+    def record(self, customer: str, source: str, url: str) -> dict[str, Any] | None:
+        return _decode(self._read(self._page(customer, source, "records", url)))
+
+    def delete_record(self, customer: str, source: str, url: str) -> None:
+        self._delete(self._page(customer, source, "records", url))
+
+    def forget_source(self, customer: str, source: str) -> int:
+        """Remove all of a source but its bodies; returns the number of files removed."""
+        return self._delete_tree(f"{self._root}/{customer}/sources/{source}")
+
+    def forget_customer(self, customer: str) -> int:
+        """Remove all that is a customer's; returns the number of files removed."""
+        return self._delete_tree(f"{self._root}/{customer}")
+
+    def _body(self, customer: str, digest: str) -> str:
+        return f"{self._root}/{customer}/bodies/{digest[:2]}/{digest}.zst"
+
+    def _page(self, customer: str, source: str, kind: str, url: str) -> str:
+        key = hashlib.sha256(url.encode()).hexdigest()[:32]
+        return f"{self._root}/{customer}/sources/{source}/{kind}/{key[:2]}/{key}.zst"
+
+    def _write(self, path: str, content: bytes) -> None:
+        with _named(self._url), self._fs.open(path, "wb", autocommit=False) as file:
+            file.write(self._pack(content))
+        with _named(self._url):
+            file.commit()
+
+    def _read(self, path: str) -> bytes | None:
+        try:
+            packed = self._fs.cat_file(path)
+        except FileNotFoundError:
+            return None
+        return zstandard.ZstdDecompressor().decompress(packed)
+
+    def _delete(self, path: str) -> None:
+        with suppress(FileNotFoundError):
+            self._fs.rm_file(path)
+
+    def _delete_tree(self, path: str) -> int:
+        files = len(self._fs.find(path))
+        with suppress(FileNotFoundError):
+            self._fs.rm(path, recursive=True)
+        return files
+
+
+@contextmanager
+def _named(url: str) -> Iterator[None]:
+    """Turns what an operating system says of a write into an error that names the store."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StorageFullError(
+                f"the page store at {url} is full", "make room and run the command again"
+            ) from error
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise HomeError(
+                f"the page store at {url} cannot be written: {error.strerror}",
+                "mend its mode, or choose another with --home DIR",
+            ) from error
+        raise
+
+
+def _encode(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+
+
+def _decode(packed: bytes | None) -> dict[str, Any] | None:
+    return None if packed is None else json.loads(packed)

@@ -1,0 +1,105 @@
+"""First stage: stored body to checked chunks, under a deadline and a memory limit.
+
+Runs in a process of its own that may die: what a page can do to it is counted by the ledger.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import resource
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+
+import chunker
+from chunker import tokens
+from chunker.errors import TerminalError
+from pipeline import page
+from pipeline.errors import PipelineError, TransientError
+from pipeline.ledger import Job, Source
+from pipeline.pages import Failed, Parsed, Prepared, Removal, Unchanged
+from pipeline.pagestore import PageStore
+
+#: Seconds after its deadline in which a page may still end by itself before its process is ended.
+GRACE = 5.0
+
+
+class DeadlineError(Exception):
+    """A page took longer than its deadline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a page may take."""
+
+    seconds: float
+    memory: int
+    """Bytes of the whole worker."""
+
+
+class ParseStage:
+    """Parses, plans and chunks pages of one source."""
+
+    def __init__(self, source: Source, store: PageStore, counter: tokens.Counter) -> None:
+        self._source = source
+        self._store = store
+        self._count = counter
+
+    def run(self, jobs: Sequence[Job], limits: Limits | None = None) -> list[Parsed]:
+        """One result a job, in order. A page that fails is a value and never an exception."""
+        return [self._one(job, limits) for job in jobs]
+
+    def _one(self, job: Job, limits: Limits | None) -> Parsed:
+        if job.body_hash is None:
+            return Removal(job)
+        try:
+            with _within(limits):
+                return self._prepared(job, self._store.body(self._source.customer, job.body_hash))
+        except DeadlineError:
+            return Failed(job, "deadline", f"parsing took over {limits and limits.seconds:g} s")
+        except MemoryError:
+            return Failed(job, "memory", "parsing took more memory than page_memory allows")
+        except TransientError as error:
+            return Failed(job, error.code, str(error), transient=True)
+        except PipelineError as error:
+            return Failed(job, error.code, str(error))
+        except TerminalError as error:
+            return Failed(job, "unreadable", str(error))
+        except Exception as error:  # a fault of ours must cost one page, not the run
+            return Failed(job, "fault", f"{type(error).__name__}: {error}")
+
+    def _prepared(self, job: Job, body: bytes) -> Parsed:
+        document = chunker.parse(body, job.url, job.content_type, source=job.source)
+        if document.content_hash == job.document_hash:
+            return Unchanged(job)
+        made = page.chunk(document, self._source.pins.policy, self._count)
+        return Prepared(job, document, made.plan, made.chunks, made.replaced)
+
+
+def limit_memory(limit: int) -> None:
+    """Bound this process's private memory: going over it is a `MemoryError`, not a dead machine."""
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+@contextmanager
+def _within(limits: Limits | None) -> Iterator[None]:
+    """A deadline that interrupts Python code, and ends the process where that does not help."""
+    if limits is None:
+        yield
+        return
+    previous = signal.signal(signal.SIGALRM, _overdue)
+    # A thread of C code: it fires even while a library holds the interpreter.
+    faulthandler.dump_traceback_later(limits.seconds + GRACE, exit=True)
+    signal.setitimer(signal.ITIMER_REAL, limits.seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        faulthandler.cancel_dump_traceback_later()
+        signal.signal(signal.SIGALRM, previous)
+
+
+def _overdue(_signal: int, _frame: FrameType | None) -> None:
+    raise DeadlineError

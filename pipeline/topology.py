@@ -1,0 +1,173 @@
+"""The stages on Ray: the only file of the pipeline that knows it.
+
+A batch goes from a parse actor straight to the index actor; the driver sees only results. Long-
+lived actors with a bounded number of batches in flight were chosen by measurement over Ray Data
+(see docs/design.md). Actors are restarted when they die, their batches are the loop's to repeat.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import ray
+from ray.exceptions import RayError, WorkerCrashedError
+
+from crawler.actor import crawl
+from crawler.model import Tally
+from pipeline import crawling
+from pipeline.index_stage import IndexStage
+from pipeline.ledger import Job, Source
+from pipeline.pages import Parsed, Result
+from pipeline.parse_stage import Limits, ParseStage, limit_memory
+from pipeline.parts import Parts
+from pipeline.reconcile import Batch
+
+#: Bytes of Ray's object store on one machine: a few batches of parsed pages.
+OBJECT_STORE = 256 * 2**20
+#: Times that a crawl whose process died is started again.
+RESTARTS = 3
+#: Batches in flight for each parse actor: one that it works on, one that waits.
+AHEAD = 2
+
+
+@contextlib.contextmanager
+def cluster(address: str) -> Iterator[None]:
+    """Ray, at `address` or started for as long as the context lasts."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    folder = None if address else tempfile.mkdtemp(prefix="wrac-ray-")
+    where: dict[str, Any] = (
+        {"address": address}
+        if address
+        else {
+            "num_cpus": os.cpu_count(),
+            "include_dashboard": False,
+            "object_store_memory": OBJECT_STORE,
+            "_temp_dir": folder,
+        }
+    )
+    try:
+        with contextlib.redirect_stdout(sys.stderr):  # standard output is the command's answer
+            ray.init(
+                log_to_driver=False, configure_logging=False, logging_level=logging.ERROR, **where
+            )
+        yield
+    finally:
+        ray.shutdown()
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@ray.remote(num_cpus=0.5, max_restarts=-1)
+class ParseActor:
+    """A shell over `ParseStage`."""
+
+    def __init__(self, parts: Parts, source: Source) -> None:
+        from pipeline.counting import counter_of
+
+        limit_memory(parts.settings.page_memory)
+        self._limits = Limits(parts.settings.page_seconds, parts.settings.page_memory)
+        self._stage = ParseStage(source, parts.store, counter_of(parts))
+
+    def run(self, jobs: Sequence[Job]) -> list[Parsed]:
+        return self._stage.run(jobs, self._limits)
+
+
+@ray.remote(num_cpus=0.5, max_restarts=-1)
+class IndexActor:
+    """A shell over `IndexStage`."""
+
+    def __init__(self, parts: Parts, source: Source) -> None:
+        from indexer.sparse import SparseEncoder
+
+        self._stage = IndexStage(
+            source, parts.store, parts.embedder, SparseEncoder(), parts.cache, parts.index
+        )
+
+    def run(self, pages: list[Parsed]) -> list[Result]:
+        return self._stage.run(pages)
+
+
+class Crawl:
+    """A crawl that runs in a worker of its own."""
+
+    def __init__(self, parts: Parts, source: Source, runner: str) -> None:
+        self._start = lambda: crawl.options(num_cpus=0.3).remote(
+            source.name,
+            source.scope,
+            crawling.politeness(parts.settings),
+            crawling.OpenFrontier(parts, source, runner),
+        )
+        self._ref = self._start()
+        self._left = RESTARTS
+
+    @property
+    def running(self) -> bool:
+        """Whether it still crawls. A crawl whose process died is started again, a few times."""
+        ready, _ = ray.wait([self._ref], timeout=0)
+        if not ready:
+            return True
+        if self._left and self._died():
+            self._left -= 1
+            self._ref = self._start()
+            return True
+        return False
+
+    def result(self) -> Tally:
+        """What the crawl did; waits for it. Raises what ended it."""
+        return ray.get(self._ref)
+
+    def _died(self) -> bool:
+        try:
+            ray.get(self._ref)
+        except WorkerCrashedError:
+            return True
+        except RayError:
+            return False
+        return False
+
+
+class RayPool:
+    """`pipeline.reconcile.Pool` over Ray actors."""
+
+    def __init__(self, parts: Parts, source: Source) -> None:
+        self._parsers = [
+            ParseActor.remote(parts, source) for _ in range(parts.settings.parse_workers)
+        ]
+        self._index = IndexActor.remote(parts, source)
+        self._flight: dict[Any, tuple[int, Sequence[Job]]] = {}
+
+    @property
+    def room(self) -> bool:
+        return len(self._flight) < AHEAD * len(self._parsers)
+
+    @property
+    def idle(self) -> bool:
+        return not self._flight
+
+    def submit(self, jobs: Sequence[Job]) -> None:
+        held = [number for number, _ in self._flight.values()]
+        number = min(range(len(self._parsers)), key=held.count)
+        parsed = self._parsers[number].run.remote(jobs)
+        self._flight[self._index.run.remote(parsed)] = number, jobs
+
+    def collect(self, timeout: float) -> list[Batch]:
+        if not self._flight:
+            return []
+        ready, _ = ray.wait(list(self._flight), num_returns=len(self._flight), timeout=0)
+        if not ready:
+            ready, _ = ray.wait(list(self._flight), num_returns=1, timeout=timeout)
+        return [self._batch(ref) for ref in ready]
+
+    def _batch(self, ref: Any) -> Batch:
+        _, jobs = self._flight.pop(ref)
+        try:
+            return Batch(jobs, ray.get(ref))
+        except RayError as error:
+            return Batch(jobs, None, str(error).strip().splitlines()[0])
