@@ -12,8 +12,8 @@ import html
 import mimetypes
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property
 from pathlib import Path
 from string import Template
@@ -98,10 +98,32 @@ class Site:
     responses: Mapping[str, Response]
     missing: Response
     pages: tuple[Page, ...] = field(default=(), repr=False)
+    _changes: dict[str, Response] = field(default_factory=dict, repr=False)
 
     def respond(self, target: str) -> Response:
         """The answer to a request target; a query string makes no difference."""
-        return self.responses.get(target.partition("?")[0], self.missing)
+        path = target.partition("?")[0]
+        return self._changes.get(path) or self.responses.get(path, self.missing)
+
+    def edit(self, path: str, old: str, new: str) -> None:
+        """Replace text in a page while it is served; its date moves on by a day.
+
+        Raises `ValueError` where the page does not hold `old` exactly once.
+        """
+        before = self.respond(path)
+        if (found := before.body.count(old.encode())) != 1:
+            raise ValueError(f"{old!r} stands {found} times in {path}, not once")
+        body = before.body.replace(old.encode(), new.encode())
+        after = replace(before, body=body, modified=before.modified + timedelta(days=1))
+        self._change(path, after)
+
+    def remove(self, path: str) -> None:
+        """From now on the page is not found."""
+        self._change(path, self.missing)
+
+    def _change(self, path: str, response: Response) -> None:
+        aliases = (alias for page in self.pages if page.path == path for alias in page.aliases)
+        self._changes.update(dict.fromkeys((path, *aliases), response))
 
 
 def site_names() -> list[str]:

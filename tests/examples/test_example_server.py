@@ -98,6 +98,35 @@ def test_validators_do_not_depend_on_the_port() -> None:
     assert etag() == etag()
 
 
+def test_an_edited_page_is_new_under_all_its_names_and_the_rest_is_as_it_was() -> None:
+    paths = ("/guides/flat-tyre", "/guides/flat-tyre/", "/guides")
+    with serve(["harrier"]) as running:
+        known = {path: ask(running, "harrier", path)[0].headers for path in paths}
+        running.sites["harrier"].edit("/guides/flat-tyre", "Allow 25 minutes", "Allow 20 minutes")
+
+        def statuses(header: str, validator: str) -> list[int]:
+            return [
+                ask(running, "harrier", path, **{header: known[path][validator]})[0].status
+                for path in paths
+            ]
+
+        assert statuses("If_None_Match", "ETag") == [200, 200, 304]
+        assert statuses("If_Modified_Since", "Last-Modified") == [200, 200, 304]
+        assert b"Allow 20 minutes" in ask(running, "harrier", "/guides/flat-tyre/")[1]
+
+
+def test_an_edit_names_text_that_stands_there_once() -> None:
+    with serve(["harrier"]) as running, pytest.raises(ValueError, match="0 times"):
+        running.sites["harrier"].edit("/guides", "no such words", "")
+
+
+def test_a_removed_page_is_not_found_under_any_of_its_names() -> None:
+    with serve(["harrier"]) as running:
+        running.sites["harrier"].remove("/guides/flat-tyre")
+        for path in ("/guides/flat-tyre", "/guides/flat-tyre/"):
+            assert ask(running, "harrier", path)[0].status == 404
+
+
 def test_head_has_the_headers_and_no_body(running: Running) -> None:
     full, body = ask(running, "harrier", "/")
     head, nothing = ask(running, "harrier", "/", method="HEAD")

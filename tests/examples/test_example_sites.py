@@ -138,6 +138,12 @@ def test_an_alias_is_the_same_page_and_names_its_canonical_path(site: Site) -> N
             assert f'<link rel="canonical" href="{page.path}">' in page.head
 
 
+def test_a_breadcrumb_leads_up_and_not_to_the_page_itself(site: Site) -> None:
+    for page in site.pages:
+        assert page.path not in {target for _, target in page.crumbs}
+        assert all(site.respond(target).status == 200 for _, target in page.crumbs)
+
+
 def test_the_manual_is_a_small_real_pdf() -> None:
     manual = read_site("harrier", BASE).respond("/manuals/moorland-3.pdf")
     assert manual.content_type == "application/pdf"
