@@ -6,29 +6,14 @@ What a format needs is imported when a page has that format: `import chunker` st
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 
+from chunker.formats.source import Source, file_title
 from chunker.model import Document
 from chunker.sniff import Format, sniff
 
 #: Goes up with every change that can change a document.
 PARSER_VERSION = "1"
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What a format's reader makes of a body: Markdown, and what is known about it."""
-
-    markdown: str
-    title: str = ""
-    lang: str = ""
-    locators: Sequence[tuple[int, str]] = ()
-    """Start offset of a block, and where in the source it came from."""
-    notes: tuple[str, ...] = ()
-    matter: int = 0
-    """Length of the front matter."""
-    extra: Mapping[str, str] = field(default_factory=dict)
 
 
 def parse(
@@ -83,10 +68,11 @@ def _read(
 ) -> Source:
     if kind == "html":
         return _html(body, url, content_type, verdicts)
-    from chunker.html.decode import decode
+    from chunker.formats import text
 
-    decoded = decode(body, content_type, markup=False)
-    return Source(decoded.text, notes=decoded.notes)
+    if kind == "markdown":
+        return text.read_markdown(body, url, content_type)
+    return text.read_text(body, url, content_type)
 
 
 def _html(
@@ -96,16 +82,14 @@ def _html(
 
     from chunker.html import markdown, region
     from chunker.html.decode import decode
+    from chunker.html.depth import bounded
     from chunker.html.title import language, title_of
 
     decoded = decode(body, content_type)
-    tree = LexborHTMLParser(decoded.text)
+    text, cut = bounded(decoded.text)
+    notes = (*decoded.notes, "nesting cut") if cut else decoded.notes
+    tree = LexborHTMLParser(text)
     chosen = region.choose(tree, url, verdicts)
     rendered = markdown.render(tree, chosen.dropped, url)
-    return Source(
-        rendered.markdown,
-        title_of(tree, url),
-        language(tree),
-        rendered.blocks,
-        decoded.notes,
-    )
+    title = title_of(tree, url) or file_title(url)
+    return Source(rendered.markdown, title, language(tree), rendered.blocks, notes)

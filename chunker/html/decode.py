@@ -55,7 +55,7 @@ _WIDER = {
 #: A label in `<meta>` that cannot be true of bytes in which it was read as ASCII.
 _WIDE = {"utf-16", "utf-16le", "utf-16be", "utf_16", "utf-32", "ucs-2", "unicode"}
 _NOT_TEXT = {"utf-7", "utf7", "replacement", "iso-2022-kr", "hz-gb-2312"}
-_BROKEN = re.compile("[\x00\ud800-\udfff\ufffe\uffff]|[\x01-\x08\x0b\x0e-\x1f]")
+_BROKEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +103,13 @@ def known(label: str) -> str:
 
 
 def well_formed(text: str) -> str:
-    """Text without NUL, lone surrogates, noncharacters and control characters."""
+    """Text that every later stage can hold, of the same length, so that offsets stay true.
+
+    Control characters become a space; NUL, lone surrogates and noncharacters U+FFFD.
+    """
     if not _BROKEN.search(text):
         return text
-    return _BROKEN.sub(lambda found: "" if found.group() < " " else "\ufffd", text)
+    return _BROKEN.sub(lambda found: " " if "\0" < found.group() <= "\x7f" else "\ufffd", text)
 
 
 def _in_markup(body: bytes) -> str:

@@ -17,9 +17,10 @@ from chunker.html.markdown_special import code_of, image, language_of, maths, sk
 from chunker.html.table import Cell, Row
 
 _BLOCKS = frozenset(
-    "address article aside body center dd details dialog dir div dl dt fieldset figcaption figure "
-    "footer form header hgroup legend li main menu nav ol option p section summary ul search "
-    "video audio tbody html".split()  # noqa: SIM905 (a word list)
+    "address article aside body center dd details dialog dir div dl dt fieldset "  # noqa: SIM905
+    "figcaption figure "
+    "footer form header hgroup legend li main menu nav ol p section summary ul search tbody "
+    "html".split()
 )
 _MARKS = {
     "b": "**",
@@ -38,6 +39,7 @@ _MARKS = {
     "tt": "`",
     "sup": "^",
     "q": '"',
+    "rt": "(",
 }
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _FRAMES = {
@@ -58,6 +60,9 @@ _FRAMES = {
     "summary": "summary",
     **dict.fromkeys(_HEADINGS, "heading"),
 }
+_SPANS = frozenset({"span", "small", "time"})
+#: Elements that may be drawn apart from the element before them though nothing parts the two.
+_APART = _SPANS | {"a", "button", "label"}
 #: Containers nested deeper than this are walked and not marked: it bounds the indent.
 _DEEPEST = 24
 #: Steps of a CSS path that are written.
@@ -147,10 +152,9 @@ class _Walk:
         if frame is not None:
             return self.enter_frame(tag, frame, node)
         if tag in _BLOCKS:
-            if tag != "tbody" and node.attributes.get("role") == "heading":
-                return self.enter_frame("h2", "heading", node)
-            self.flush()
-            return "block"
+            return self.enter_block(tag, node)
+        if tag in _APART:
+            self.part(tag, node)
         if tag == "span" or tag == "font":
             return self.enter_span(node)
         if tag in _MARKS:
@@ -159,6 +163,36 @@ class _Walk:
         if tag == "a":
             return self.enter_link(node)
         return self.enter_other(tag, node)
+
+    def enter_block(self, tag: str, node: LexborNode) -> str:
+        attributes = node.attributes
+        role = attributes.get("role")
+        if role == "heading":
+            return self.enter_frame("h2", "heading", node)
+        names = (attributes.get("class") or "").split()
+        if "admonition" in names or "callout" in names or role == "note":
+            return self.enter_frame(tag, "quote", node)
+        if "admonition-title" in names or "callout-title" in names:
+            return self.enter_frame(tag, "summary", node)
+        self.flush()
+        return "block"
+
+    def part(self, tag: str, node: LexborNode) -> None:
+        """Keep the words of two elements apart that touch in the source and not on the screen.
+
+        Controls and links that touch are drawn apart; so are, as a rule, two spans that both have
+        attributes (badges, facts of a card) other than the style that editors split words by,
+        unless they hold single letters (animated titles).
+        """
+        parts = self.frames[-1].running.parts
+        last = parts[-1] if parts else ""
+        before = node.prev
+        if not last[-1:].isalnum() or before is None or not before.is_element_node:
+            return
+        controls = tag not in _SPANS or before.tag not in _SPANS
+        letters = len(last) == 1 and last.isalpha()
+        if controls or (not letters and _drawn(node) and _drawn(before)):
+            parts.append(" ")
 
     def enter_span(self, node: LexborNode) -> str | None:
         names = node.attributes.get("class") or ""
@@ -341,6 +375,10 @@ class _Walk:
                 break
             steps.append(f"{node.tag}:nth-child({place})")
         return " > ".join(reversed(steps))
+
+
+def _drawn(node: LexborNode) -> bool:
+    return any(name not in {"style", "lang", "dir"} for name in node.attributes)
 
 
 def _heading(frame: Frame, locator: str) -> list[Block]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urljoin, urlsplit
 
+from chunker.html.decode import well_formed
+
 #: Collapsed to one space by HTML, and the no-break space with it: it is layout, not text.
 _SPACE = re.compile(r"[ \t\n\r\f\u00a0]+")
 #: Never seen by a reader, and in the way of every comparison of words.
@@ -20,7 +22,7 @@ _MAYBE_MARK = re.compile(r"[\\`*_~\]!<&]")
 #: Beginnings of a line that CommonMark would read as a block.
 _BLOCK = re.compile(
     r"(?P<number>\d{1,9})(?=[.)](?:\s|$))"
-    r"|(?=#{1,6}(?:\s|$)|[-+*](?:\s|$)|>|`{3}|~{3}|=+\s*$|-+\s*$|\||\[[^\]]*\]:|\$\$|:?-+:?\s*\|)"
+    r"|(?=#{1,6}(?:\s|$)|[-+*](?:\s|$)|>|`{3}|~{3}|=+\s*$|-+\s*$|\||\[[^\]]*\]:|:?-+:?\s*\|)"
 )
 _RULER = re.compile(r"(?:[-*_][ \t]*){3,}$")
 
@@ -33,7 +35,7 @@ class Mark:
     """An open inline element: what is put around its text, and where that begins."""
 
     sign: str
-    """`**`, `*`, `~~`, `` ` ``, `"`, `^` or `link`."""
+    """`**`, `*`, `~~`, `` ` ``, `"`, `^`, `(` or `link`."""
     at: int
     """Index into the parts of the running text."""
     target: str = ""
@@ -41,9 +43,9 @@ class Mark:
 
 
 def clean(text: str) -> str:
-    """Text of a node with white space collapsed and invisible characters out."""
+    """Text of a node with white space collapsed, invisible characters out, and well formed."""
     text = _SPACE.sub(" ", text)
-    return text if text.isascii() else _INVISIBLE.sub("", text)
+    return well_formed(text if text.isascii() else _INVISIBLE.sub("", text))
 
 
 def escape(text: str) -> str:
@@ -134,6 +136,8 @@ def _marked(mark: Mark, core: str, previous: str) -> str:
         return f"^{core}" if core[0].isdigit() and previous.isalnum() else core
     if sign == '"':
         return f'"{core}"'
+    if sign == "(":
+        return f"({core})"
     return "\n".join(f"{sign}{line.strip()}{sign}" if line.strip() else "" for line in lines(core))
 
 

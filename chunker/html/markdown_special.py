@@ -10,9 +10,10 @@ from selectolax.lexbor import LexborNode
 from chunker.html.markdown_inline import Addresses, clean, escape
 
 _SKIPPED = frozenset(
-    "script style template noscript link meta title head iframe object embed canvas svg "
+    "script style template noscript link meta title head iframe object "  # noqa: SIM905
+    "embed canvas svg "
     "datalist source track area map input select textarea progress meter param frameset "
-    "noframes".split()  # noqa: SIM905 (a word list)
+    "noframes video audio rp".split()
 )
 _LANGUAGE = re.compile(
     r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s*|sourceCode\s+)"
