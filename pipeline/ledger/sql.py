@@ -48,5 +48,8 @@ def _set_up_sqlite(connection: Any, _record: Any) -> None:
 def _begin_sqlite(connection: Connection) -> None:
     # A transaction that reads first and writes later is refused at once, without waiting, when
     # another wrote in between. Taking the write lock at the beginning waits instead.
-    reads_only = connection.get_execution_options().get("reads_only")
+    options = connection.get_execution_options()
+    if options.get("isolation_level") == "AUTOCOMMIT":
+        return
+    reads_only = options.get("reads_only")
     connection.exec_driver_sql("BEGIN" if reads_only else "BEGIN IMMEDIATE")

@@ -1,0 +1,46 @@
+# Two commands on a fresh machine: `make quickstart` and `make test`.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.PHONY: quickstart install test lint check lock clean
+
+## install from the lock, then run the main job on the example sites, or on SEED=https://...
+quickstart: install
+	@$(BIN)/python -m examples.quickstart $(if $(SEED),--seed "$(SEED)")
+
+## the virtual environment; seconds when nothing changed
+install: $(VENV)/.installed
+
+$(VENV)/.installed: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "wrac needs Python 3.11 or newer; $(PYTHON) is older. make PYTHON=python3.12 names another"; exit 2; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+	  { echo "$(PYTHON) cannot make virtual environments: apt-get install python3-venv"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+## all tests; parts that are not there are skipped by name, WRAC_TEST_REQUIRE=all demands them
+test: install
+	@sh tests/parts.sh
+	$(BIN)/python -m pytest
+
+## style, types, import rules
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+check: lint test
+
+## pin what pyproject.toml asks for
+lock: install
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra formats --extra postgres --extra eval \
+	  --python-version 3.11 --universal --generate-hashes --no-header --no-annotate --upgrade \
+	  --quiet --output-file requirements.lock
+
+clean:
+	rm -rf $(VENV) .wrac* .cache build *.egg-info
