@@ -13,6 +13,7 @@ from scrapy.http import Response
 from crawler import reasons
 from crawler.addresses import GuardedResolver
 from crawler.errors import RefusedError
+from crawler.model import Tally
 from crawler.pace import Pace
 from crawler.urls import host
 
@@ -26,13 +27,16 @@ class GuardedHandler(HTTP11DownloadHandler):
 
         self._resolver = cast("GuardedResolver", reactor.nameResolver)
         self._pace: Pace = crawler.spider.pace  # type: ignore[union-attr]
+        self._tally: Tally = crawler.spider.tally  # type: ignore[union-attr]
 
     async def download_request(self, request: Request) -> Response:
         name = host(request.url)
         await self._pace.turn(name)
+        self._tally.requests += 1
         try:
             response = await super().download_request(request)
         except CannotResolveHostError as error:
+            self._tally.requests -= 1
             if address := self._resolver.refusal(name):
                 raise RefusedError(reasons.FORBIDDEN_ADDRESS, f"{name} is {address}") from error
             raise

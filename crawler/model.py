@@ -102,8 +102,9 @@ class Missed:
     """Trying again later can help (time-out, 5xx, 429)."""
     detail: str = ""
     target: str | None = None
-    """With reason `redirect`: the canonical URL of the next hop, of which `url` is an alias. The
-    target is a task of its own: scope, robots and what the frontier knows hold at every hop."""
+    """Where a redirect led, canonical. With reason `redirect`, `url` is an alias of it, and it is a
+    task of its own: scope, robots and what the frontier knows hold at every hop. With any other
+    reason it is not visited, for that reason."""
 
 
 Outcome = Fetched | NotModified | Missed
@@ -114,7 +115,9 @@ class Tally:
     """What a crawl did, counted while it runs."""
 
     requests: int = 0
+    """Sent or tried, with repetitions, robots.txt and sitemaps."""
     bytes: int = 0
+    """Of bodies, as they came over the wire."""
     fetched: int = 0
     not_modified: int = 0
     missed: int = 0

@@ -45,7 +45,7 @@ def visit(task: Task, response: Response, discovery: Discovery, agent: str) -> O
     if status == 304:
         return NotModified(task.url, now)
     if status in REDIRECTS and response.headers.get("Location"):
-        return redirect(task, response, _header(response, "Location"), now)
+        return _redirect(task, response, _header(response, "Location"), discovery, now)
     if not 200 <= status < 300:
         reason, transient = STATUSES.get(status, _by_class(status))
         return Missed(task.url, reason, status, now, transient)
@@ -59,12 +59,14 @@ def visit(task: Task, response: Response, discovery: Discovery, agent: str) -> O
     if kind == HTML and not isinstance(response, HtmlResponse):
         response = response.replace(cls=HtmlResponse)
     if isinstance(response, HtmlResponse) and (target := _refresh(response)):
-        return redirect(task, response, target, now)
+        return _redirect(task, response, target, discovery, now)
     return _page(task, response, kind, discovery, agent, now)
 
 
-def redirect(task: Task, response: Response, location: str, now: datetime) -> Missed:
-    """A hop: the target's URL, or why there is none."""
+def _redirect(
+    task: Task, response: Response, location: str, discovery: Discovery, now: datetime
+) -> Missed:
+    """A hop to the next task, or why there is none. A hop adds nothing to the depth."""
     status = response.status
     try:
         target = canonical(join(response.url, location))
@@ -72,7 +74,8 @@ def redirect(task: Task, response: Response, location: str, now: datetime) -> Mi
         return Missed(task.url, reasons.BAD_URL, status, now, detail=str(error))
     if target == task.url:
         return Missed(task.url, reasons.REDIRECT_LOOP, status, now, detail=location[:500])
-    return Missed(task.url, reasons.REDIRECT, status, now, target=target)
+    reason = discovery.rules.why_not(target, task.depth) or reasons.REDIRECT
+    return Missed(task.url, reason, status, now, detail=location[:500], target=target)
 
 
 def _page(

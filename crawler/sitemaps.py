@@ -6,13 +6,13 @@ whether the server says so or not. A sitemap is known by its bytes, never by its
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from itertools import islice
 
 from lxml import etree  # type: ignore[import-untyped]
 from scrapy import Request
 from scrapy.http import Response
-from scrapy.utils.gz import gunzip
 from scrapy.utils.sitemap import Sitemap
 from twisted.python.failure import Failure
 
@@ -25,6 +25,8 @@ MAX_SITEMAPS = 1_000
 MAX_NESTING = 3
 BATCH = 500
 GZIP = b"\x1f\x8b"
+#: zlib's largest window, and its sign for a gzip header.
+GZIP_WINDOW = zlib.MAX_WBITS | 16
 BOM = b"\xef\xbb\xbf"
 
 
@@ -32,9 +34,16 @@ class SitemapReader:
     """Requests sitemaps and hands on the links in them; each sitemap is read once."""
 
     def __init__(
-        self, deliver: Callable[[list[Link], str], Awaitable[None]], changed: Callable[[], None]
+        self,
+        max_bytes: int,
+        deliver: Callable[[list[Link], str], Awaitable[None]],
+        changed: Callable[[], None],
     ) -> None:
-        """`deliver` gets links and a sitemap's URL; `changed` is called when a sitemap is done."""
+        """`deliver` gets links and a sitemap's URL; `changed` is called when a sitemap is done.
+
+        What a packed sitemap holds beyond `max_bytes` is not read.
+        """
+        self._max_bytes = max_bytes
         self._deliver = deliver
         self._changed = changed
         self._seen: set[str] = set()
@@ -63,7 +72,9 @@ class SitemapReader:
 
     async def _read(self, response: Response, nesting: int) -> AsyncIterator[Request]:
         try:
-            kind, urls = _entries(response) if response.status == 200 else ("", iter(()))
+            kind, urls = (
+                _entries(response, self._max_bytes) if response.status == 200 else ("", iter(()))
+            )
             if kind == "sitemapindex":
                 for request in self.requests(urls, nesting + 1):
                     yield request
@@ -81,12 +92,14 @@ class SitemapReader:
         self._changed()
 
 
-def _entries(response: Response) -> tuple[str, Iterator[str]]:
+def _entries(response: Response, max_bytes: int) -> tuple[str, Iterator[str]]:
     """Kind of sitemap (`urlset`, `sitemapindex`, or nothing) and the absolute URLs in it."""
     body = response.body
     if body.startswith(GZIP):
-        # The download's limit holds for what is inside too.
-        body = gunzip(body, max_size=int(response.request.meta["download_maxsize"]))  # type: ignore[union-attr]
+        try:
+            body = zlib.decompressobj(GZIP_WINDOW).decompress(body, max_bytes)
+        except zlib.error:
+            return "", iter(())
     text = body.removeprefix(BOM).lstrip()
     if not text.startswith(b"<"):
         return "urlset", _lines(text)

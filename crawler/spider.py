@@ -46,21 +46,21 @@ class SiteSpider(Spider):
     ) -> None:
         super().__init__(name)
         self.pace = Pace(politeness.delay)
+        self.tally = tally
         self.failure: BaseException | None = None
         """What made the frontier fail; the crawl has ended because of it."""
         self._discovery = discovery
         self._frontier = frontier
-        self._tally = tally
         self._progress = progress
         self._fast_hosts = fast_hosts
         self._in_flight = 0
         self._changed = asyncio.Event()
-        self._sitemaps = SitemapReader(self._listed, self._changed.set)
+        self._sitemaps = SitemapReader(politeness.max_body_bytes, self._listed, self._changed.set)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> SiteSpider:
         spider = super().from_crawler(crawler, *args, **kwargs)
-        crawler.signals.connect(spider._downloaded, signals.response_downloaded)
+        crawler.signals.connect(spider._received, signals.bytes_received)
         return spider
 
     async def start(self) -> AsyncIterator[Request]:
@@ -156,7 +156,7 @@ class SiteSpider(Spider):
             self._discovery.told(found)
 
     def _count(self, outcome: Outcome) -> None:
-        tally = self._tally
+        tally = self.tally
         if isinstance(outcome, Fetched):
             tally.fetched += 1
         elif isinstance(outcome, NotModified):
@@ -167,9 +167,8 @@ class SiteSpider(Spider):
         if self._progress is not None:
             self._progress(tally)
 
-    def _downloaded(self, response: Response) -> None:
-        self._tally.requests += 1
-        self._tally.bytes += len(response.body)
+    def _received(self, data: bytes) -> None:
+        self.tally.bytes += len(data)
 
 
 def _now() -> datetime:

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
-from crawler.model import Fetched, Found, Missed, NotModified, Outcome, Task
+from crawler.model import Fetched, Found, Missed, Outcome, Task
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS urls (
