@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import click
 import typer
 
 from pipeline.cli import admin, evaluate, look, output
@@ -19,7 +18,6 @@ from pipeline.logs import configure
 app = typer.Typer(
     name="wrac",
     help="Web sites in, a true, cheap and explainable search index out.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -58,15 +56,15 @@ def run(arguments: list[str]) -> int:
     configure()
     try:
         with output.pipe_safe():
-            result = app(arguments, prog_name="wrac", standalone_mode=False)
-    except click.exceptions.Abort:
+            result = app(arguments or ["--help"], prog_name="wrac", standalone_mode=False)
+    except typer.Abort:
         return 130
     except KeyboardInterrupt:
         output.fail("interrupted", "interrupted", "run it again to go on", as_json)
         return 130
-    except click.ClickException as error:
+    except typer.TyperException as error:
         output.fail("usage", error.format_message(), "wrac --help", as_json)
-        return error.exit_code
+        return 2
     except PipelineError as error:
         output.fail(error.code, str(error), error.hint, as_json)
         return error.exit_code

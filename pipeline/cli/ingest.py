@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -23,9 +23,11 @@ from pipeline.cli.options import (
 )
 from pipeline.cli.output import answer, err, out
 from pipeline.home import check_name
-from pipeline.ingest import Ingested
-from pipeline.ingest import Progress as Step
 from pipeline.settings import Settings
+
+if TYPE_CHECKING:
+    from pipeline.ingest import Ingested
+    from pipeline.ingest import Progress as Step
 
 
 def ingest(
