@@ -14,7 +14,7 @@ KINDS = ("Alder", "Birch", "Cedar", "Drift", "Ember", "Fallow", "Garnet", "Hollo
 THINGS = ("Pump", "Ledger", "Harbour", "Lantern", "Trailer", "Archive", "Signal", "Bridge", "Mill")
 
 TAG = re.compile(r"(<[^>]+>)")
-NAME = re.compile(r"\b(?:Harrier|Moorland|Courier|Tern|Larder|Port Auben)\b")
+NAME = re.compile(r"\b(?:Harrier|Moorland|Courier|Dunlin|Larder|Port Auben)\b")
 NUMBER = re.compile(r"(?<![\w.&#])\d+(?![\w;])")
 HREF = re.compile(r'(?<=href=")[^"]*')
 PARAGRAPHS = frozenset({"</p>", "</li>", "</dd>"})

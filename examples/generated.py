@@ -27,23 +27,24 @@ from examples.site import (
 
 GENERATED = "generated"
 LINKS_PER_INDEX = 50
+ROBOTS = b"User-agent: *\nDisallow:\n"
 
 
-def generate_site(pages: int, base: str) -> Site:
+def generate_site(pages: int) -> Site:
     """A site of exactly `pages` pages: a home page, index pages, and articles linked from those.
 
-    `base` is the URL where it is served. Raises `ValueError` for fewer than three pages.
+    Raises `ValueError` for fewer than three pages.
     """
     if pages < 3:
         raise ValueError(f"a generated site has at least 3 pages, not {pages}")
-    generated = GeneratedPages(pages, base)
+    generated = GeneratedPages(pages)
     return Site(GENERATED, generated, not_found(generated.frame))
 
 
 class GeneratedPages(Mapping[str, Response]):
     """Path -> response of a generated site, made on demand. Iterates over the pages' paths."""
 
-    def __init__(self, pages: int, base: str) -> None:
+    def __init__(self, pages: int) -> None:
         self.indexes = math.ceil((pages - 1) / (LINKS_PER_INDEX + 1))
         self.articles = pages - 1 - self.indexes
         source = read_frame(SITES / "harrier")
@@ -52,9 +53,7 @@ class GeneratedPages(Mapping[str, Response]):
         self._files: dict[str, Response] = {}
         for name in site_names():
             self._files |= read_files(SITES / name)
-        self._files["/robots.txt"] = Response(
-            f"User-agent: *\nDisallow: /private/\n\n# {base}\n".encode(), "text/plain"
-        )
+        self._files["/robots.txt"] = Response(ROBOTS, "text/plain; charset=utf-8")
         self._blocks = tuple(
             block
             for name in site_names()

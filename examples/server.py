@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -75,7 +76,7 @@ def serve(
             if pages is None:
                 server.site = read_site(name, server.url)
             else:
-                server.site = generate_site(pages, server.url)
+                server.site = generate_site(pages)
             servers.append(server)
         for server in servers:
             Thread(target=server.serve_forever, args=(SHUTDOWN_POLL,), daemon=True).start()
@@ -98,6 +99,11 @@ class _Server(ThreadingHTTPServer):
         super().__init__(address, _Handler)
         self.url = f"http://{address[0]}:{self.server_address[1]}"
         self.requests = requests
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that goes away in the middle (a crawler that is killed) is nothing to report."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class _Handler(BaseHTTPRequestHandler):

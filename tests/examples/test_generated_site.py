@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from examples.generated import GENERATED, LINKS_PER_INDEX, GeneratedPages, generate_site
 from examples.server import serve
 
-BASE = "http://site.example"
 PARAGRAPH = re.compile(r"<(p|li|dd)>(.*?)</\1>", re.DOTALL)
 
 
@@ -23,14 +22,14 @@ def main_of(html: bytes) -> str:
 
 @given(st.integers(min_value=3, max_value=20_000))
 def test_it_has_exactly_so_many_pages(count: int) -> None:
-    pages = GeneratedPages(count, BASE)
+    pages = GeneratedPages(count)
     assert len(pages) == count
     assert pages.articles <= pages.indexes * LINKS_PER_INDEX
 
 
 @pytest.mark.parametrize("count", [3, 52, 53, 160])
 def test_links_lead_to_every_page_and_nowhere_else(count: int) -> None:
-    site = generate_site(count, BASE)
+    site = generate_site(count)
     seen: set[str] = set()
     waiting = {"/"}
     while waiting:
@@ -42,14 +41,14 @@ def test_links_lead_to_every_page_and_nowhere_else(count: int) -> None:
 
 
 def test_a_page_is_the_same_in_every_run_and_in_a_site_of_any_size() -> None:
-    small, large = generate_site(60, BASE), generate_site(5000, BASE)
+    small, large = generate_site(60), generate_site(5000)
     for index in range(1, 50):
         path = f"/page/{index}"
         assert main_of(small.respond(path).body) == main_of(large.respond(path).body)
 
 
 def test_no_paragraph_stands_on_two_pages() -> None:
-    site = generate_site(150, BASE)
+    site = generate_site(150)
     found = Counter(
         text
         for path in site.responses
@@ -77,4 +76,4 @@ def test_images_and_robots_are_served_and_other_paths_are_not() -> None:
 
 def test_a_site_too_small_to_have_an_article_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 3"):
-        generate_site(2, BASE)
+        generate_site(2)
