@@ -48,6 +48,8 @@ class Point:
     position: int
     tokens: int
     fetched_at: datetime
+    lang: str = ""
+    """The page's language: a query's words are stemmed by the languages of what is searched."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,12 @@ class VectorIndex(Protocol):
 
     def count(self, slot: Slot) -> int: ...
 
+    def slots(self) -> Sequence[Slot]:
+        """Every slot that the index holds something of."""
+
+    def languages(self, slots: Sequence[Slot]) -> frozenset[str]:
+        """The languages of the pages in `slots`."""
+
     def drop(self, slot: Slot) -> int:
         """Remove the slot wholly, files included; returns the number of points it held."""
 

@@ -135,4 +135,4 @@ def _pause(attempt: int, retry_after: str | None) -> float:
     """Seconds before the next attempt: what the server asks, else doubling, with jitter."""
     if retry_after is not None and retry_after.isdigit():
         return min(float(retry_after), MAX_WAIT)
-    return min(0.5 * 2**attempt, MAX_WAIT) * random.uniform(0.5, 1.0)
+    return min(2.0 ** (attempt - 1), MAX_WAIT) * random.uniform(0.5, 1.0)

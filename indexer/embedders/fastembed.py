@@ -54,9 +54,7 @@ class FastembedEmbedder:
 
     def count(self, text: str) -> int:
         encoded = self._tokenizer.encode(text)
-        return sum(encoded.attention_mask) + sum(
-            sum(rest.attention_mask) for rest in encoded.overflowing
-        )
+        return sum(int(sum(part.attention_mask)) for part in [encoded, *encoded.overflowing])
 
     def embed(self, texts: Sequence[str]) -> Vector:
         if not texts:

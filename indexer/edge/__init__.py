@@ -1,0 +1,1 @@
+"""Qdrant Edge, the embedded engine: one shard a slot, one process that holds them all."""
