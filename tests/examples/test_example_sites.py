@@ -9,6 +9,7 @@ from urllib.parse import urldefrag, urljoin
 
 import pytest
 
+from examples.blocks import blocks_of
 from examples.questions import Question, read_questions
 from examples.site import Site, read_site, site_names
 
@@ -106,6 +107,13 @@ def test_every_tag_is_closed(site: Site) -> None:
     for page in site.pages:
         scan = Scan(site.respond(page.path).body.decode())
         assert (scan.open, scan.mismatched) == ([], []), page.path
+
+
+def test_a_block_can_stand_on_another_page(site: Site) -> None:
+    for page in site.pages:
+        for block in blocks_of(page.body):
+            scan = Scan(block)
+            assert (scan.open, scan.mismatched) == ([], []), (page.path, block[:60])
 
 
 def test_every_image_exists_and_is_described(site: Site) -> None:
