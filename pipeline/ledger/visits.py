@@ -102,7 +102,7 @@ class Visits:
             values["wanted"] = f"{body_hash}:{fixed}"
         # Otherwise what is wanted depends on the canonical page: `settle` decides.
         with self._engine.begin() as connection:
-            connection.execute(_page(source, visit.url).values(**values))
+            _put(connection, source, visit.url, values)
             if alias_of is not None:
                 known = select(pages.c.depth).where(
                     pages.c.source == source, pages.c.url == visit.url
@@ -154,7 +154,7 @@ class Visits:
                 )
                 if known is None:
                     values["fetch"] = "missed"
-            connection.execute(_page(source, visit.url).values(**values))
+            _put(connection, source, visit.url, values)
 
     def settle(self, source: str, fixed: str) -> None:
         """At the end of a pass: pages that name a canonical page give way to it if it is there.
@@ -209,6 +209,15 @@ def _stands(connection: Connection, source: str, url: str, aliases: set[str]) ->
 
 def _page(source: str, url: str) -> Any:
     return update(pages).where(pages.c.source == source, pages.c.url == url)
+
+
+def _put(connection: Connection, source: str, url: str, values: dict[str, Any]) -> None:
+    """Write to a page's row, made at depth 0 if nothing was known of it."""
+    connection.execute(
+        sql.insert(connection, pages)
+        .values(source=source, url=url, depth=0, **values)
+        .on_conflict_do_update(index_elements=["source", "url"], set_=values)
+    )
 
 
 def _add_links(connection: Connection, source: str, links: Sequence[Found]) -> None:
