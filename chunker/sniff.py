@@ -82,14 +82,15 @@ def sniff(body: bytes, url: str = "", content_type: str | None = None) -> Format
             raise UnsupportedContentError(f"the bytes are {name}")
     if head[:4] == b"RIFF" or head[4:8] == b"ftyp":
         raise UnsupportedContentError("the bytes are an image, sound or film")
-    return _text(head, url, (content_type or "").split(";")[0].strip().lower())
+    return _text(head, url, (content_type or "").lower())
 
 
 def _text(head: bytes, url: str, declared: str) -> Format:
-    if not head.startswith((b"\xff\xfe", b"\xfe\xff")) and head.count(b"\x00") > len(head) // 100:
+    wide = head.startswith((b"\xff\xfe", b"\xfe\xff")) or "utf-16" in declared
+    if not wide and head.count(b"\x00") > len(head) // 100:
         raise UnsupportedContentError("the bytes are binary data of no known format")
     named = _SUFFIXES.get(urlsplit(url).path.rpartition(".")[2].lower()) if url else None
-    claimed = _TYPES.get(declared)
+    claimed = _TYPES.get(declared.split(";")[0].strip())
     opening = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if re.match(rb"<!doctype\s+html|<html[\s>]", opening, re.I):
         return "html"

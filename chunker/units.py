@@ -165,14 +165,12 @@ def _piece(
     if start >= end:
         return None
     kind = _KINDS[token.type]
-    if kind == "code":
-        start = offsets[first] + (
-            len(lines[first]) - len(lines[first].lstrip(" ")) if token.markup else 0
-        )
+    if token.type == "code_block":
+        start = offsets[first]  # its indent is part of the code
     level = int(token.tag[1]) if kind == "heading" else None
     if kind == "text" and "![" in markdown[start : start + 3]:
         kind = "image" if _IMAGES.fullmatch(markdown, start, end) else "text"
-    return Piece(kind, start, end, first, level)
+    return Piece(kind, start, end, bisect_right(offsets, start) - 1, level)
 
 
 def _gap(lines: Sequence[str], offsets: Sequence[int], first: int, last: int) -> Iterator[Piece]:
@@ -184,7 +182,7 @@ def _gap(lines: Sequence[str], offsets: Sequence[int], first: int, last: int) ->
         elif begin is not None and blank:
             start, end = _trimmed(lines, offsets, begin, number)
             if start < end:
-                yield Piece("text", start, end, begin)
+                yield Piece("text", start, end, bisect_right(offsets, start) - 1)
             begin = None
 
 

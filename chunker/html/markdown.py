@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from chunker.html import markdown_blocks as compose
-from chunker.html.markdown_blocks import Block, Frame
-from chunker.html.markdown_inline import Addresses, one_line
+from chunker.html.markdown_blocks import Block
+from chunker.html.markdown_frames import Frames
+from chunker.html.markdown_inline import Addresses
 from chunker.html.markdown_special import code_of, image, language_of, maths, skipped
-from chunker.html.table import Cell, Row
 
 _BLOCKS = frozenset(
     "address article aside body center dd details dialog dir div dl dt fieldset "  # noqa: SIM905
@@ -41,7 +41,6 @@ _MARKS = {
     "q": '"',
     "rt": "(",
 }
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _FRAMES = {
     "ul": "list",
     "ol": "list",
@@ -53,18 +52,15 @@ _FRAMES = {
     "dd": "definition",
     "blockquote": "quote",
     "table": "table",
-    "tr": "row",
     "td": "cell",
     "th": "cell",
     "caption": "caption",
-    "summary": "summary",
-    **dict.fromkeys(_HEADINGS, "heading"),
+    "summary": "title",
+    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "heading"),
 }
 _SPANS = frozenset({"span", "small", "time"})
 #: Elements that may be drawn apart from the element before them though nothing parts the two.
 _APART = _SPANS | {"a", "button", "label"}
-#: Containers nested deeper than this are walked and not marked: it bounds the indent.
-_DEEPEST = 24
 #: Steps of a CSS path that are written.
 _STEPS = 8
 
@@ -90,7 +86,7 @@ def render(tree: LexborHTMLParser, dropped: Mapping[int, str], url: str) -> Rend
     base = tree.css_first("base[href]")
     walk = _Walk(dropped, Addresses(url, base.attributes.get("href") if base else None))
     walk.run(body)
-    return _written(walk.frames[0].blocks)
+    return _written(walk.frames.blocks)
 
 
 def _written(blocks: list[Block]) -> Rendered:
@@ -113,7 +109,7 @@ class _Walk:
     def __init__(self, dropped: Mapping[int, str], addresses: Addresses) -> None:
         self.dropped = dropped
         self.addresses = addresses
-        self.frames = [Frame("flow")]
+        self.frames = Frames(self.locator)
         self.trail: list[tuple[LexborNode, int]] = []
 
     def run(self, root: LexborNode) -> None:
@@ -124,7 +120,7 @@ class _Walk:
             while node is not None:
                 if node.is_text_node:
                     if node.mem_id not in self.dropped:
-                        self.frames[-1].running.add(node.text_content or "")
+                        self.frames.running.add(node.text_content or "")
                 elif node.is_element_node:
                     place += 1
                     if node.mem_id not in self.dropped:
@@ -143,14 +139,14 @@ class _Walk:
             self.leave(leave)
             self.trail.pop()
             node = done.next
-        self.flush()
+        self.frames.flush()
 
     def enter(self, node: LexborNode) -> str | None:
         """Begin an element. What `leave` shall do at its end; None: its inside is done with."""
         tag = node.tag or ""
-        frame = _FRAMES.get(tag)
-        if frame is not None:
-            return self.enter_frame(tag, frame, node)
+        kind = _FRAMES.get(tag)
+        if kind is not None:
+            return self.enter_frame(kind, tag, node)
         if tag in _BLOCKS:
             return self.enter_block(tag, node)
         if tag in _APART:
@@ -158,7 +154,7 @@ class _Walk:
         if tag == "span" or tag == "font":
             return self.enter_span(node)
         if tag in _MARKS:
-            self.frames[-1].running.open(_MARKS[tag])
+            self.frames.running.open(_MARKS[tag])
             return "mark"
         if tag == "a":
             return self.enter_link(node)
@@ -168,13 +164,13 @@ class _Walk:
         attributes = node.attributes
         role = attributes.get("role")
         if role == "heading":
-            return self.enter_frame("h2", "heading", node)
+            return self.enter_frame("heading", "h2", node)
         names = (attributes.get("class") or "").split()
         if "admonition" in names or "callout" in names or role == "note":
-            return self.enter_frame(tag, "quote", node)
+            return self.enter_frame("quote", tag, node)
         if "admonition-title" in names or "callout-title" in names:
-            return self.enter_frame(tag, "summary", node)
-        self.flush()
+            return self.enter_frame("title", tag, node)
+        self.frames.flush()
         return "block"
 
     def part(self, tag: str, node: LexborNode) -> None:
@@ -184,13 +180,13 @@ class _Walk:
         attributes (badges, facts of a card) other than the style that editors split words by,
         unless they hold single letters (animated titles).
         """
-        parts = self.frames[-1].running.parts
+        parts = self.frames.running.parts
         last = parts[-1] if parts else ""
         before = node.prev
         if not last[-1:].isalnum() or before is None or not before.is_element_node:
             return
         controls = tag not in _SPANS or before.tag not in _SPANS
-        letters = len(last) == 1 and last.isalpha()
+        letters = len(last) == 1 and last.isalpha() and _is_letter(node.first_child)
         if controls or (not letters and _drawn(node) and _drawn(before)):
             parts.append(" ")
 
@@ -204,166 +200,54 @@ class _Walk:
         attributes = node.attributes
         if "headerlink" in (attributes.get("class") or ""):
             return None
-        self.frames[-1].running.open("link", self.addresses.absolute(attributes.get("href")))
+        self.frames.running.open("link", self.addresses.absolute(attributes.get("href")))
         return "mark"
 
     def enter_other(self, tag: str, node: LexborNode) -> str | None:
-        running = self.frames[-1].running
+        running = self.frames.running
         if tag == "br":
             running.parts.append("\n")
         elif tag == "img":
             running.parts.append(image(node, self.addresses))
         elif tag == "hr":
-            self.flush()
-            self.put(Block("rule", "---", self.locator()))
+            self.frames.flush()
+            self.frames.put(Block("rule", "---", self.locator()))
         elif tag in {"pre", "listing", "xmp", "plaintext"}:
-            self.flush()
+            self.frames.flush()
             code = code_of(node, self.dropped)
             if code.strip():
                 text = compose.fence(code, language_of(node))
-                self.put(Block("code", text, self.locator()))
+                self.frames.put(Block("code", text, self.locator()))
         elif tag == "math":
             running.parts.append(maths(node))
         elif skipped(tag):
             pass
-        elif "-" in tag or tag in {"thead", "tfoot"}:
-            self.flush()
-            if tag == "thead":
-                self.table().head = True
-            return tag if tag == "thead" else "block"
+        elif tag == "tr":
+            self.frames.row()
+            return "block"
+        elif tag == "thead":
+            self.frames.head(True)
+            return "head"
+        elif "-" in tag or tag == "tfoot":  # an element of the page's own making is a box
+            self.frames.flush()
+            return "block"
         else:
             return "nothing"
         return None
 
-    def enter_frame(self, tag: str, kind: str, node: LexborNode) -> str:
-        self.flush()
-        top = self.frames[-1]
-        if len(self.frames) > _DEEPEST or (kind == "heading" and top.kind == "heading"):
-            return "block"
-        frame = Frame(kind)
-        if kind == "heading":
-            frame.level = _HEADINGS.get(tag) or 2
-            level = node.attributes.get("aria-level") or ""
-            if level.isdecimal() and len(level) < 3:
-                frame.level = min(max(int(level), 1), 6)
-        elif kind == "list":
-            start = (node.attributes.get("start") or "1") if tag == "ol" else "-1"
-            frame.level = int(start) if start.lstrip("-").isdecimal() and len(start) < 9 else 1
-            if tag == "ol" and frame.level < 0:
-                frame.level = 1
-        elif kind == "cell":
-            frame.cell = _cell(tag, node)
-        self.frames.append(frame)
-        return kind
+    def enter_frame(self, kind: str, tag: str, node: LexborNode) -> str:
+        return "frame" if self.frames.open(kind, tag, node) else "block"
 
     def leave(self, what: str) -> None:
         """End an element, as `enter` said."""
         if what == "mark":
-            self.frames[-1].running.close()
+            self.frames.running.close()
         elif what == "block":
-            self.flush()
-        elif what == "thead":
-            self.flush()
-            self.table().head = False
-        elif what != "nothing":
-            self.flush()
-            frame = self.frames.pop()
-            self.flush()
-            self.close(frame)
-
-    def close(self, frame: Frame) -> None:
-        """Put a finished container into the one it stands in."""
-        kind, blocks = frame.kind, frame.blocks
-        if kind == "heading":
-            self.put(*_heading(frame, self.locator()))
-        elif kind == "summary":
-            plain = len(blocks) == 1 and blocks[0].kind == "text"
-            self.put(*([_bold(blocks[0])] if plain else blocks))
-        elif kind == "list":
-            siblings = self.frames[-1].blocks
-            before = siblings[-1] if siblings else None
-            self.put(*compose.compose_list(frame, before, self.locator()))
-        elif kind in {"item", "term", "definition"}:
-            self.close_item(kind, blocks)
-        elif kind == "quote":
-            text = compose.join(blocks)
-            if text:
-                self.put(Block("quote", compose.quote(text), self.locator()))
-        elif kind == "table":
-            self.put(*compose.compose_table(frame, self.locator()))
-        else:
-            self.close_table_part(frame)
-
-    def close_item(self, kind: str, blocks: list[Block]) -> None:
-        parent = self.frames[-1]
-        if parent.kind != "list":
-            if parent.kind == "flow" or kind != "item":
-                self.put(*blocks)
-            else:
-                single = Frame("list", level=-1, items=[blocks])
-                self.put(*compose.compose_list(single, None, self.locator()))
-        elif kind == "definition" and parent.items:
-            parent.items[-1].extend(blocks)
-        elif kind == "term":
-            plain = [_bold(block) if block.kind == "text" else block for block in blocks]
-            parent.items.append(plain)
-        else:
-            parent.items.append(list(blocks))
-
-    def close_table_part(self, frame: Frame) -> None:
-        table = self.table()
-        if frame.kind == "caption":
-            table.captions.extend(frame.blocks)
-        elif frame.kind == "row":
-            if table is not frame:
-                table.rows.extend(frame.rows)
-        elif frame.cell is not None:
-            text = compose.cell_text(frame.blocks)
-            kinds = {block.kind for block in frame.blocks}
-            table.layout |= "heading" in kinds
-            table.nested |= "table" in kinds
-            table.loose.extend(frame.blocks)
-            if not table.rows or (self.frames[-1].kind == "row" and not self.frames[-1].layout):
-                table.rows.append(Row(head=table.head))
-            if self.frames[-1].kind == "row":
-                self.frames[-1].layout = True
-            cell = frame.cell
-            if cell.row_header and text and not text.startswith("**"):
-                text = f"**{text}**"
-            table.rows[-1].cells.append(
-                Cell(text, cell.header, cell.columns, cell.rows, cell.row_header)
-            )
-
-    def table(self) -> Frame:
-        """The innermost open table, or the innermost frame where there is none."""
-        for frame in reversed(self.frames):
-            if frame.kind == "table":
-                return frame
-        return self.frames[-1]
-
-    def put(self, *blocks: Block) -> None:
-        """Add finished blocks to the open container."""
-        frame = self.frames[-1]
-        if frame.kind == "list":
-            for block in blocks:
-                if block.kind == "list" and frame.items:
-                    frame.items[-1].append(block)
-                else:
-                    frame.items.append([block])
-        elif frame.kind in {"table", "row"}:
-            self.table().captions.extend(blocks)
-        else:
-            frame.blocks.extend(blocks)
-
-    def flush(self) -> None:
-        """The running text of the open container is a paragraph."""
-        running = self.frames[-1].running
-        if not running.parts:
-            return
-        text = running.take()
-        if text:
-            locator = self.locator()
-            self.put(*(Block("text", one, locator) for one in text.split("\n\n")))
+            self.frames.flush()
+        elif what == "head":
+            self.frames.head(False)
+        elif what == "frame":
+            self.frames.close()
 
     def locator(self) -> str:
         """A CSS path to the open element: from the nearest id, or its last steps."""
@@ -377,40 +261,10 @@ class _Walk:
         return " > ".join(reversed(steps))
 
 
+def _is_letter(node: LexborNode | None) -> bool:
+    text = (node.text_content or "") if node is not None and node.is_text_node else ""
+    return len(text) == 1 and text.isalpha()
+
+
 def _drawn(node: LexborNode) -> bool:
     return any(name not in {"style", "lang", "dir"} for name in node.attributes)
-
-
-def _heading(frame: Frame, locator: str) -> list[Block]:
-    blocks = [block for block in frame.blocks if block.kind != "rule"]
-    if not blocks:
-        return []
-    if any(block.kind != "text" for block in blocks) or sum(len(b.text) for b in blocks) > 1000:
-        return blocks
-    text = one_line(" ".join(block.text for block in blocks))
-    if text.endswith("#"):
-        text = text[:-1] + "\\#"
-    return [Block("heading", f"{'#' * frame.level} {text}", locator)]
-
-
-def _bold(block: Block) -> Block:
-    text = one_line(block.text)
-    return block if "**" in text else Block("text", f"**{text}**", block.locator)
-
-
-def _cell(tag: str, node: LexborNode) -> Cell:
-    attributes = node.attributes
-    scope = (attributes.get("scope") or "").lower()
-    row_header = tag == "th" and scope in {"row", "rowgroup"}
-    return Cell(
-        "",
-        tag == "th",
-        _number(attributes.get("colspan")),
-        _number(attributes.get("rowspan")),
-        row_header,
-    )
-
-
-def _number(value: str | None) -> int:
-    value = (value or "").strip()
-    return int(value) if value.isdecimal() and len(value) < 6 else 1

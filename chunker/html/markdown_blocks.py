@@ -27,7 +27,7 @@ class Frame:
     """A container that is open while its children are walked."""
 
     kind: str
-    """flow, heading, list, item, quote, table, row, cell, caption, term, definition."""
+    """flow, heading, title, list, item, term, definition, quote, table, cell or caption."""
     blocks: list[Block] = field(default_factory=list)
     running: Running = field(default_factory=Running)
     level: int = 0
@@ -40,8 +40,11 @@ class Frame:
     loose: list[Block] = field(default_factory=list)
     """What the cells of a table hold, as blocks: used when the table is only layout."""
     layout: bool = False
+    """A cell holds a heading."""
     nested: bool = False
+    """A cell holds a table."""
     head: bool = False
+    """The head of the table is open."""
 
 
 def join(blocks: list[Block]) -> str:
