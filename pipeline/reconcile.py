@@ -63,6 +63,8 @@ class Reconciler:
     report: Report = field(default_factory=Report)
     on_change: Callable[[], None] = lambda: None
     """Called whenever something moved, and at least every `POLL` seconds."""
+    now: Callable[[], float] = time.monotonic
+    wait: Callable[[float], None] = time.sleep
     _failures: int = 0
     _pause_until: float = 0.0
 
@@ -76,15 +78,15 @@ class Reconciler:
             claimed = self._fill()
             self.on_change()
             if self.pool.idle:
-                if not claimed and not coming and time.monotonic() >= self._pause_until:
+                if not claimed and not coming and self.now() >= self._pause_until:
                     return self.report
-                time.sleep(POLL)
+                self.wait(POLL)
             for batch in self.pool.collect(POLL):
                 self._settle(batch)
 
     def _fill(self) -> int:
         claimed = 0
-        while self.pool.room and time.monotonic() >= self._pause_until:
+        while self.pool.room and self.now() >= self._pause_until:
             jobs = self.ledger.work.claim(self.source.name, self.runner, BATCH)
             if not jobs:
                 break
@@ -135,7 +137,7 @@ class Reconciler:
                 f"{away.reason}: {away.detail}",
                 "nothing is lost: run the command again when the service is back",
             )
-        self._pause_until = time.monotonic() + 0.5 * 2**self._failures
+        self._pause_until = self.now() + 0.5 * 2**self._failures
         log.warning("waiting for a service", reason=away.reason, detail=away.detail)
 
     def _book(self, results: Sequence[Result]) -> None:

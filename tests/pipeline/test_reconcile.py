@@ -1,0 +1,163 @@
+"""The loop: what differs is made so, whatever fails on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import pytest
+
+from crawler.model import Fetched, Found
+from pipeline.errors import ServiceMissingError
+from pipeline.ledger import Job, Ledger
+from pipeline.pages import Failed, Indexed, Report, Result
+from pipeline.reconcile import BATCH, PATIENCE, Batch, Reconciler
+from tests.pipeline.test_ledger import FIXED, SEED, declare, states
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+Answer = Callable[[Job], Result | str]
+
+
+@dataclass
+class ScriptedPool:
+    """Stands in for the workers: answers each job as the test says; a text is a worker's death."""
+
+    answer: Answer
+    at_once: int = 2
+    flight: list[Sequence[Job]] = field(default_factory=list)
+    seen: list[list[str]] = field(default_factory=list)
+
+    @property
+    def room(self) -> bool:
+        return len(self.flight) < self.at_once
+
+    @property
+    def idle(self) -> bool:
+        return not self.flight
+
+    def submit(self, jobs: Sequence[Job]) -> None:
+        assert self.room
+        self.flight.append(jobs)
+        self.seen.append([job.url for job in jobs])
+
+    def collect(self, timeout: float) -> list[Batch]:
+        if not self.flight:
+            return []
+        jobs = self.flight.pop(0)
+        results = [self.answer(job) for job in jobs]
+        deaths = [result for result in results if isinstance(result, str)]
+        if deaths:
+            return [Batch(jobs, None, deaths[0])]
+        return [Batch(jobs, results)]
+
+
+def indexed(job: Job) -> Indexed:
+    return Indexed(job, "d", "T", 1, 1, 0, 0, 1, 0, True, False)
+
+
+def pages(ledger: Ledger, *names: str) -> None:
+    declare(ledger)
+    for name in names:
+        page = Fetched(SEED + name, SEED + name, 200, {}, "text/html", b"x", NOW)
+        ledger.visits.discovered("docs", [Found(SEED + name, 1, SEED)])
+        ledger.visits.fetched("docs", 1, page, f"h-{name}", FIXED)
+
+
+def reconcile(ledger: Ledger, answer: Answer, **more: object) -> tuple[Report, ScriptedPool]:
+    pool = ScriptedPool(answer)
+    clock = [0.0]
+
+    def wait(seconds: float) -> None:
+        clock[0] += seconds
+
+    loop = Reconciler(
+        ledger, ledger.sources.get("docs"), "run", pool, now=lambda: clock[0], wait=wait
+    )
+    return loop.run(**more), pool  # type: ignore[arg-type]
+
+
+def test_everything_that_differs_is_worked_on_in_batches(ledger: Ledger) -> None:
+    names = [f"p{number:03}" for number in range(BATCH * 2 + 3)]
+    pages(ledger, *names)
+    report, pool = reconcile(ledger, indexed)
+    assert report.indexed == len(names)
+    assert sorted(url for batch in pool.seen for url in batch) == [SEED + name for name in names]
+    assert max(len(batch) for batch in pool.seen) == BATCH
+    assert ledger.work.waiting("docs") == 0
+
+
+def test_it_goes_on_while_more_is_to_come(ledger: Ledger) -> None:
+    pages(ledger, "a")
+    calls = [0]
+
+    def more() -> bool:
+        calls[0] += 1
+        if calls[0] == 3:
+            pages(ledger, "b")
+        return calls[0] < 4
+
+    report, _ = reconcile(ledger, indexed, more=more)
+    assert report.indexed == 2
+
+
+def test_a_page_that_fails_costs_only_itself(ledger: Ledger) -> None:
+    pages(ledger, "a", "bad", "c")
+
+    def answer(job: Job) -> Result:
+        if "bad" in job.url:
+            return Failed(job, "unreadable", "truncated")
+        return indexed(job)
+
+    report, _ = reconcile(ledger, answer)
+    assert (report.indexed, report.failed) == (2, 1)
+    assert report.errors == [{"url": SEED + "bad", "error": "unreadable: truncated"}]
+    assert states(ledger)[SEED + "bad"] == ("failed", "unreadable")
+
+
+def test_a_page_that_kills_its_worker_is_set_aside_after_three_tries(ledger: Ledger) -> None:
+    pages(ledger, "a", "poison", "z")
+    tries = []
+
+    def answer(job: Job) -> Result | str:
+        if "poison" in job.url:
+            tries.append(job.attempts)
+            return "killed by signal 9"
+        return indexed(job)
+
+    report, pool = reconcile(ledger, answer)
+    assert tries == [0, 1, 2]
+    assert (report.indexed, report.failed) == (2, 1)
+    assert states(ledger)[SEED + "poison"] == ("failed", "killed_worker")
+    # After the first death each page of the batch came alone.
+    assert all(len(batch) == 1 for batch in pool.seen[1:])
+
+
+def test_a_service_that_comes_back_costs_no_page(ledger: Ledger) -> None:
+    pages(ledger, "a", "b")
+    away = [PATIENCE - 1]
+
+    def answer(job: Job) -> Result:
+        if job.url.endswith("a") and away[0]:
+            away[0] -= 1
+            return Failed(job, "index_unavailable", "gone", transient=True)
+        return indexed(job)
+
+    report, _ = reconcile(ledger, answer)
+    assert (report.indexed, report.failed) == (2, 0)
+
+
+def test_a_service_that_stays_away_ends_the_run_and_keeps_the_work(ledger: Ledger) -> None:
+    pages(ledger, "a")
+    with pytest.raises(ServiceMissingError, match="gone"):
+        reconcile(ledger, lambda job: Failed(job, "index_unavailable", "gone", transient=True))
+    assert ledger.work.waiting("docs") == 1
+    [job] = ledger.work.claim("docs", "next", 1)
+    assert job.attempts == 0  # it was not the page's fault
+
+
+def test_usage_is_booked_to_the_customer(ledger: Ledger) -> None:
+    pages(ledger, "a", "b")
+    reconcile(ledger, indexed)
+    booked = {what: amount for _, _, what, amount in ledger.usage.by_day("acme")}
+    assert booked == {"pages_indexed": 2, "embedded_texts": 2, "plans": 2}
