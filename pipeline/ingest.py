@@ -6,7 +6,7 @@ import os
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import psutil
@@ -15,6 +15,7 @@ from chunker import PARSER_VERSION
 from chunker.policy import Policy
 from crawler import reasons
 from crawler.model import Scope, Tally
+from crawler.scope import Rules
 from indexer.sparse import SparseEncoder
 from pipeline.errors import EmptySourceError, PinnedError
 from pipeline.ledger import Counts, Ledger, Pins, Source
@@ -72,7 +73,7 @@ def ingest(
     source = declare(parts, name, customer, scope, policy)
     runner = take(ledger, name)
     try:
-        ledger.sources.begin_pass(name, scope.seeds)
+        ledger.sources.begin_pass(name)
         ledger.work.release_all(name)
         source = ledger.sources.get(name)
         with topology.cluster(parts.settings.ray_address):
@@ -112,8 +113,13 @@ def declare(
         dimensions=embedder.dimensions,
         sparse=known.pins.sparse if known else SparseEncoder().identity,
     )
+    rules = Rules(scope)
+    scope = replace(scope, seeds=rules.seeds)
     owner = customer or (known.customer if known else name)
-    return ledger.sources.declare(name, owner, scope, pins, datetime.now(UTC))
+    source = ledger.sources.declare(name, owner, scope, pins, datetime.now(UTC))
+    if known is not None and known.scope != scope:
+        ledger.visits.rescope(name, rules.why_not)
+    return source
 
 
 def take(ledger: Ledger, name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
@@ -91,7 +90,7 @@ class Sources:
         with sql.read(self._engine) as connection:
             return [_source(row) for row in connection.execute(query)]
 
-    def begin_pass(self, name: str, seeds: Sequence[str]) -> int:
+    def begin_pass(self, name: str) -> int:
         """Open the next pass, or go on with the one that was interrupted; returns its number."""
         with self._engine.begin() as connection:
             row = connection.execute(
@@ -103,12 +102,6 @@ class Sources:
                 .where(sources.c.name == name)
                 .values(pass_number=number, pass_open=True)
             )
-            for url in seeds:
-                connection.execute(
-                    sql.insert(connection, pages)
-                    .values(source=name, url=url, depth=0)
-                    .on_conflict_do_update(index_elements=["source", "url"], set_={"depth": 0})
-                )
         return number
 
     def end_pass(self, name: str, now: datetime) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Engine, func, select, update
@@ -17,6 +17,9 @@ WITHDRAWN = frozenset({reasons.ROBOTS})
 #: Statuses after which a page is gone once a later visit confirms it.
 GONE = frozenset({404, 410})
 CONFIRMATIONS = 2
+#: What a URL becomes that leaves the scope, or enters it.
+_OUT: dict[str, Any] = {"fetch": "skipped", "wanted": None, "failed": None, "alias_of": None}
+_IN: dict[str, Any] = {"fetch": "pending", "reason": None, "visited_pass": 0}
 
 
 class Visits:
@@ -155,6 +158,25 @@ class Visits:
                 if known is None:
                     values["fetch"] = "missed"
             _put(connection, source, visit.url, values)
+
+    def rescope(self, source: str, why_not: Callable[[str, int], str | None]) -> int:
+        """Apply a changed scope to every known URL; returns how many went in or out.
+
+        `why_not` gives for URL and depth the reason why it is not in scope, or None. What is
+        indexed and is not in scope any more is to be removed.
+        """
+        query = select(pages.c.url, pages.c.depth, pages.c.fetch).where(pages.c.source == source)
+        with self._engine.begin() as connection:
+            changed: list[tuple[str, dict[str, Any]]] = []
+            for row in connection.execute(query).all():
+                reason = why_not(row.url, row.depth)
+                if reason is not None and row.fetch != "skipped":
+                    changed.append((row.url, _OUT | {"reason": reason}))
+                elif reason is None and row.fetch == "skipped":
+                    changed.append((row.url, _IN))
+            for url, values in changed:
+                connection.execute(_page(source, url).values(**values))
+        return len(changed)
 
     def settle(self, source: str, fixed: str) -> None:
         """At the end of a pass: pages that name a canonical page give way to it if it is there.

@@ -22,7 +22,8 @@ FIXED = f":{PINS.fingerprint}"
 
 def declare(ledger: Ledger, name: str = "docs", customer: str = "acme", pins: Pins = PINS) -> int:
     ledger.sources.declare(name, customer, Scope(seeds=(SEED,)), pins, NOW)
-    return ledger.sources.begin_pass(name, [SEED])
+    ledger.visits.discovered(name, [Found(SEED, 0, None)])
+    return ledger.sources.begin_pass(name)
 
 
 def fetched(url: str = SEED, body: bytes = b"x", **more: object) -> Fetched:
@@ -70,9 +71,9 @@ def test_an_unknown_source_is_named_with_those_that_there_are(ledger: Ledger) ->
 
 def test_an_interrupted_pass_is_gone_on_with(ledger: Ledger) -> None:
     assert declare(ledger) == 1
-    assert ledger.sources.begin_pass("docs", [SEED]) == 1
+    assert ledger.sources.begin_pass("docs") == 1
     ledger.sources.end_pass("docs", NOW)
-    assert ledger.sources.begin_pass("docs", [SEED]) == 2
+    assert ledger.sources.begin_pass("docs") == 2
 
 
 def test_pending_urls_come_nearest_first_and_each_pass_once(ledger: Ledger) -> None:
@@ -109,6 +110,20 @@ def test_a_url_out_of_scope_is_listed_and_not_visited_until_it_comes_into_scope(
     assert ledger.visits.pending("docs", 1, 10, ()) == []
     ledger.visits.discovered("docs", [Found(SEED + "a", 2, SEED)])
     assert [task.url for task in ledger.visits.pending("docs", 1, 10, ())] == [SEED + "a"]
+
+
+def test_a_changed_scope_takes_known_urls_out_and_in_again(ledger: Ledger) -> None:
+    declare(ledger)
+    visit(ledger, fetched())
+    visit(ledger, fetched(SEED + "old"), "h2")
+    index(ledger)
+    ledger.visits.rescope("docs", lambda url, depth: "excluded" if "old" in url else None)
+    [job] = ledger.work.claim("docs", "run", 10)
+    assert (job.url, job.body_hash) == (SEED + "old", None)
+    ledger.work.done([Done(job, 0, None, None)], NOW)
+    assert states(ledger)[SEED + "old"] == ("skipped", "excluded")
+    assert ledger.visits.rescope("docs", lambda url, depth: None) == 1
+    assert SEED + "old" in [task.url for task in ledger.visits.pending("docs", 1, 10, ())]
 
 
 def test_work_is_what_differs(ledger: Ledger) -> None:

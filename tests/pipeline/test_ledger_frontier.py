@@ -20,7 +20,7 @@ PINS = Pins(policy=Policy(), parser="1", embedder="m@1", dimensions=4, sparse="b
 def opened(ledger: Ledger, folder: Path, max_pages: int | None, runner: str | None = None):
     scope = Scope(seeds=(url("seed"),), max_pages=max_pages)
     ledger.sources.declare("docs", "acme", scope, PINS, datetime.now(UTC))
-    ledger.sources.begin_pass("docs", [])
+    ledger.sources.begin_pass("docs")
     source = ledger.sources.get("docs")
     return LedgerFrontier(ledger, PageStore(str(folder / "store")), source, runner)
 
