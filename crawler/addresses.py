@@ -23,6 +23,7 @@ Address = IPv4Address | IPv6Address
 SPECIAL = tuple(
     ip_network(text)
     for text in (
+        "192.0.0.0/24",  # IETF protocol assignments
         "168.63.129.16/32",  # Azure's platform service
         "192.88.99.0/24",  # former 6to4 relays (RFC 7526)
         "64:ff9b:1::/48",  # local NAT64 (RFC 8215)

@@ -89,7 +89,8 @@ def _is_html(head: bytes, declared: str) -> bool:
     start = head.lstrip(b"\xef\xbb\xbf")[preamble.end() if preamble else 0 :]
     if declared in ("text/html", "application/xhtml+xml"):
         # A stray NUL makes no page binary; a picture that is called a page has one in ten.
-        return head.startswith(BOMS) or len(BINARY.findall(head)) * 20 < len(head)
+        few = len(BINARY.findall(head)) * 20 < len(head)
+        return few or head.startswith(BOMS) or bool(HTML_START.match(start))
     # Text that declares itself as such may show HTML (WHATWG MIME sniffing, 7.1).
     may_be = declared in (
         "",

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from crawler import reasons
 from crawler.errors import InvalidUrlError, SeedError
 from crawler.model import Scope
-from crawler.urls import canonical
+from crawler.urls import canonical, from_name
 
 #: The longest URL that is asked for, in characters: what Scrapy and most servers take.
 MAX_LENGTH = 2083
@@ -76,7 +76,7 @@ def _site(url: str) -> str:
 
 
 def _bare(name: str) -> str:
-    return _site(f"//{name.lower()}")
+    return _site(from_name(name))
 
 
 def _any_of(patterns: Iterable[str]) -> re.Pattern[str] | None:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from crawler.model import Politeness, Scope
-from crawler.urls import host
+from crawler.urls import from_name, host
 
 #: Requests of one crawl at a time over all its hosts, as a multiple of those to one host.
 HOSTS_AT_ONCE = 2
@@ -77,7 +77,7 @@ def agent_token(user_agent: str) -> str:
 
 def allowed_names(scope: Scope) -> tuple[str, ...]:
     """The names in `allow_hosts`, without ports."""
-    return tuple(name if name.count(":") > 1 else host(f"//{name}") for name in scope.allow_hosts)
+    return tuple(host(from_name(name)) for name in scope.allow_hosts)
 
 
 def for_crawl(scope: Scope, politeness: Politeness) -> dict[str, Any]:

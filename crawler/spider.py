@@ -66,14 +66,18 @@ class SiteSpider(Spider):
     async def start(self) -> AsyncIterator[Request]:
         seeds = self._discovery.rules.seeds
         await self._tell(tuple(Found(seed, 0, None) for seed in seeds))
-        for request in self._sitemaps.requests(f"{origin(seed)}/sitemap.xml" for seed in seeds):
-            yield request
+        if self._discovery.rules.max_depth != 0:
+            usual = (f"{origin(seed)}/sitemap.xml" for seed in seeds)
+            for request in self._sitemaps.requests(usual):
+                yield request
         while tasks := await self._claim():
             for task in tasks:
                 yield self._request(task)
 
     def announce(self, sitemaps: Iterable[str]) -> None:
-        """A robots.txt names sitemaps."""
+        """A robots.txt names sitemaps; where no link is followed, they could add nothing."""
+        if self._discovery.rules.max_depth == 0:
+            return
         for request in self._sitemaps.requests(sitemaps):
             self.crawler.engine.crawl(request)
 

@@ -51,10 +51,9 @@ class Traps:
             return False
         if parts.path.count("/") > MAX_SEGMENTS or REPEATED.search(parts.path):
             return True
-        form = template(url)
-        plain = form == f"{parts.netloc}{parts.path}"
-        if plain:
+        if not parts.query and not NUMBER.search(parts.path) and not HASH.search(parts.path):
             return False
+        form = template(url)
         if form not in self._counts and len(self._counts) >= MAX_TEMPLATES:
             form = parts.netloc
         if self._counts[form] >= self._limit(form):

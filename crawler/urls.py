@@ -36,13 +36,18 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 def join(base: str, href: str, encoding: str = "utf-8") -> str:
     """The absolute URL that `href` means on a page whose base is `base`, not yet canonical.
 
-    `encoding` is the page's: it spells the non-ASCII characters of a query (WHATWG URL, 4.4).
-    Raises InvalidUrlError.
+    `encoding` is the page's: it spells the non-ASCII characters of a query (WHATWG URL, 4.4), as
+    far as it has them. Raises InvalidUrlError.
     """
     try:
         absolute = urljoin(base, _forgive(href))
-        return absolute if absolute.isascii() else safe_url_string(absolute, encoding)
-    except (ValueError, LookupError) as error:
+        if absolute.isascii():
+            return absolute
+        try:
+            return safe_url_string(absolute, encoding)
+        except (UnicodeEncodeError, LookupError):
+            return safe_url_string(absolute)
+    except ValueError as error:
         raise InvalidUrlError(f"{href[:200]!r} is no URL: {error}") from error
 
 
@@ -59,13 +64,24 @@ def canonical(url: str) -> str:
         parts = urlsplit(safe_url_string(_forgive(url)))
         netloc = _netloc(parts)
         bare = parts._replace(netloc=netloc, query="", fragment="")
-        path = urlsplit(canonicalize_url(urlunsplit(bare))).path
+        spelt = urlsplit(canonicalize_url(urlunsplit(bare)))
     except ValueError as error:
         raise InvalidUrlError(f"{url[:200]!r} is no URL: {error}") from error
     if not netloc:
         raise InvalidUrlError(f"{url[:200]!r} is no URL: it names no host")
-    path = PATH_SESSION.sub("", path) or "/"
-    return urlunsplit((parts.scheme.lower(), netloc, path, _query(parts.query), ""))
+    path = PATH_SESSION.sub("", spelt.path) or "/"
+    return urlunsplit((spelt.scheme, spelt.netloc, path, _query(parts.query), ""))
+
+
+def from_name(name: str) -> str:
+    """The front page of a host that somebody named, with or without a port or brackets.
+
+    Raises InvalidUrlError.
+    """
+    bare = name.strip()
+    return canonical(
+        f"http://[{bare}]" if bare.count(":") > 1 and "[" not in bare else f"http://{bare}"
+    )
 
 
 def host(url: str) -> str:
