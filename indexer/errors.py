@@ -66,6 +66,10 @@ class IndexDamagedError(TerminalError):
     """A slot's files cannot be read; `wrac reindex` makes them again."""
 
 
+class IndexRefusedError(TerminalError):
+    """The Qdrant server will not do what was asked (too old, no access, a fault of ours)."""
+
+
 class PointError(TerminalError):
     """A point does not fit its slot or its page (dimensions, URL, repeated id)."""
 
