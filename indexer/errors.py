@@ -81,5 +81,9 @@ class SlotError(TerminalError):
 # cache
 
 
+class CacheSpecError(TerminalError):
+    """A cache's URL names no known kind; the message lists the kinds."""
+
+
 class CacheUnavailableError(TransientError):
     """The embedding cache cannot be reached. It may be lost: go on without it."""
