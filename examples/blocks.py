@@ -54,7 +54,7 @@ def article_body(index: int, blocks: Sequence[str]) -> str:
 
 
 def _vary(block: str, name: str, index: int, rng: random.Random) -> str:
-    """The block with other numbers and links; paragraphs that name nothing get a new sentence."""
+    """The block with other numbers and links; what names nothing gets a sentence of its own."""
     varied: list[str] = []
     own = False
     for piece in TAG.split(block):
@@ -62,14 +62,15 @@ def _vary(block: str, name: str, index: int, rng: random.Random) -> str:
             varied.append(f" ({name})")
         elif piece in PARAGRAPHS and not own:
             varied.append(rng.choice(SENTENCES).format(name=name, number=rng.randint(2, 9999)))
+        elif piece == "</pre>":
+            varied.insert(-1, f"\n# {name}")  # before the end of its <code>
         if piece in HEADINGS or piece in PARAGRAPHS:
             own = False
         if TAG.match(piece):
             varied.append(HREF.sub(f"/page/{rng.randint(1, index)}", piece))
         else:
-            varied.append(
-                NUMBER.sub(lambda found: _like(found.group(), rng), NAME.sub(name, piece))
-            )
+            numbered = NUMBER.sub(lambda found: _like(found.group(), rng), piece)
+            varied.append(NAME.sub(name, numbered))
             own = own or NAME.search(piece) is not None
     return "".join(varied)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from examples.generated import GENERATED, LINKS_PER_INDEX, GeneratedPages, generate_site
 from examples.server import serve
 
-PARAGRAPH = re.compile(r"<(p|li|dd)>(.*?)</\1>", re.DOTALL)
+PARAGRAPH = re.compile(r"<(p|li|dd|pre)>(.*?)</\1>", re.DOTALL)
 
 
 def main_of(html: bytes) -> str:
@@ -47,7 +47,7 @@ def test_a_page_is_the_same_in_every_run_and_in_a_site_of_any_size() -> None:
         assert main_of(small.respond(path).body) == main_of(large.respond(path).body)
 
 
-def test_no_paragraph_stands_on_two_pages() -> None:
+def test_no_paragraph_and_no_code_stands_on_two_pages() -> None:
     site = generate_site(150)
     found = Counter(
         text
