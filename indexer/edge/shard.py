@@ -172,7 +172,7 @@ class Shard:
 
     def languages(self) -> list[str]:
         found = self._engine.facet(FacetRequest("lang", limit=1000, exact=True))
-        return [str(one.value) for one in found.hits]
+        return [str(one.value) for one in found.hits if one.count]  # values of deleted points stay
 
     # files
 

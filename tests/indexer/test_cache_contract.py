@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -21,19 +20,17 @@ Open = Callable[[], EmbeddingCache]
 
 
 @pytest.fixture(scope="module")
-def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    program = shutil.which("redis-server")
-    if program is None:
-        if os.environ.get("WRAC_TEST_REQUIRE") == "all":
-            pytest.fail("redis-server is not installed, and WRAC_TEST_REQUIRE=all")
-        pytest.skip("redis-server is not installed: the Redis cache is not tested")
+def redis_url(
+    tmp_path_factory: pytest.TempPathFactory, need: Callable[[str, bool], None]
+) -> Iterator[str]:
+    program = shutil.which("redis-server") or ""
+    need("redis-server", bool(program))
     socket = tmp_path_factory.mktemp("redis") / "redis.sock"
     command = [program, "--port", "0", "--unixsocket", str(socket), "--save", ""]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=socket.parent)
     url = f"unix://{socket}"
-    client = redis.Redis.from_url(
-        url, retry=redis.retry.Retry(redis.backoff.ConstantBackoff(0.02), 200)
-    )
+    until_up = redis.retry.Retry(redis.backoff.ConstantBackoff(0.02), 200)
+    client = redis.Redis.from_url(url, retry=until_up)
     client.ping()
     client.close()
     yield url
