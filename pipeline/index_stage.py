@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+import numpy as np
+import structlog
+
 from indexer import errors
 from indexer.caches import EmbeddingCache, embedding_key
 from indexer.model import Point, Slot, Vector
-from indexer.points import points_of
+from indexer.points import points
 from indexer.ports import Embedder, VectorIndex
-from indexer.sparse import SparseEncoder
+from indexer.sparse import encode_document
 from pipeline import records
 from pipeline.errors import PipelineError
 from pipeline.ledger import Job, Source
 from pipeline.pages import Failed, Indexed, Parsed, Prepared, Removal, Removed, Result
 from pipeline.pagestore import PageStore
+
+log = structlog.get_logger()
+
+EMPTY: Vector = np.zeros((0, 0), dtype=np.float32)
 
 
 class IndexStage:
@@ -26,14 +33,12 @@ class IndexStage:
         source: Source,
         store: PageStore,
         embedder: Embedder,
-        sparse: SparseEncoder,
         cache: EmbeddingCache,
         index: VectorIndex,
     ) -> None:
         self._source = source
         self._store = store
         self._embedder = embedder
-        self._sparse = sparse
         self._cache = cache
         self._index = index
         self._slot = slot_of(source)
@@ -72,23 +77,37 @@ class IndexStage:
             text: embedding_key(self._source.customer, text, self._embedder.identity)
             for text in texts
         }
-        known = self._cache.get_many(list(keys.values()))
+        known = self._cached(list(keys.values()))
         vectors = {text: known[key] for text, key in keys.items() if key in known}
         missing = [text for text in texts if text not in vectors]
         if missing:
             made = dict(zip(missing, self._embedder.embed(missing), strict=True))
-            self._cache.put_many({keys[text]: vector for text, vector in made.items()})
+            self._keep({keys[text]: vector for text, vector in made.items()})
             vectors |= made
         return vectors, set(missing)
 
+    def _cached(self, keys: Sequence[str]) -> dict[str, Vector]:
+        """What the cache knows. One that is away costs time and no page."""
+        try:
+            return self._cache.get_many(keys)
+        except errors.CacheUnavailableError as error:
+            log.warning("embedding cache is away", error=str(error))
+            return {}
+
+    def _keep(self, vectors: dict[str, Vector]) -> None:
+        try:
+            self._cache.put_many(vectors)
+        except errors.CacheUnavailableError as error:
+            log.warning("embedding cache is away", error=str(error))
+
     def _swap(self, page: Prepared, vectors: dict[str, Vector], made: set[str]) -> Indexed:
-        points = self._points(page, vectors)
+        made_points = self._points(page, vectors)
         source, job = self._source, page.job
         # The record first: whatever is in the index can be explained.
-        ids = [point.id for point in points]
+        ids = [point.id for point in made_points]
         record = records.to_json(page.document, page.plan, page.chunks, ids)
         self._store.put_record(source.customer, source.name, job.url, record)
-        swap = self._index.replace_page(self._slot, job.url, points)
+        swap = self._index.replace_page(self._slot, job.url, made_points)
         texts = [chunk.embedded for chunk in page.chunks]
         embedded = len(made.intersection(texts))
         made.difference_update(texts)  # a text of two pages is made once
@@ -96,7 +115,7 @@ class IndexStage:
             job=job,
             document_hash=page.document.content_hash,
             title=page.document.title,
-            chunks=len(points),
+            chunks=len(made_points),
             added=swap.added,
             kept=swap.kept,
             deleted=swap.deleted,
@@ -107,14 +126,16 @@ class IndexStage:
         )
 
     def _points(self, page: Prepared, vectors: dict[str, Vector]) -> list[Point]:
-        return points_of(
+        document, chunks = page.document, page.chunks
+        return points(
             self._slot,
             page.job.url,
-            page.document.title,
-            page.chunks,
-            [vectors[chunk.embedded] for chunk in page.chunks],
-            self._sparse.documents([chunk.embedded for chunk in page.chunks]),
+            document.title,
+            document.lang,
             page.job.fetched_at or datetime.now(UTC),
+            chunks,
+            np.stack([vectors[chunk.embedded] for chunk in chunks]) if chunks else EMPTY,
+            [encode_document(chunk.embedded, document.lang) for chunk in chunks],
         )
 
     def _remove(self, page: Removal) -> Removed:

@@ -16,7 +16,7 @@ from chunker.policy import Policy
 from crawler import reasons
 from crawler.model import Scope, Tally
 from crawler.scope import Rules
-from indexer.sparse import SparseEncoder
+from indexer import sparse
 from pipeline.errors import EmptySourceError, PinnedError
 from pipeline.ledger import Counts, Ledger, Pins, Source
 from pipeline.pages import Report
@@ -111,7 +111,7 @@ def declare(
         parser=known.pins.parser if known else PARSER_VERSION,
         embedder=embedder.identity,
         dimensions=embedder.dimensions,
-        sparse=known.pins.sparse if known else SparseEncoder().identity,
+        sparse=known.pins.sparse if known else sparse.IDENTITY,
     )
     rules = Rules(scope)
     scope = replace(scope, seeds=rules.seeds)

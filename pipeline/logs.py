@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 
 import structlog
 
 
-def configure(level: str | None = None) -> None:
-    """Set up logging for this process. `level` overrides `WRAC_LOG_LEVEL` (default WARNING)."""
-    name = (level or os.environ.get("WRAC_LOG_LEVEL") or "WARNING").upper()
-    number = logging.getLevelNamesMapping().get(name, logging.WARNING)
+def configure(level: str = "WARNING") -> None:
+    """Set up logging for this process: DEBUG, INFO, WARNING or ERROR and above is shown."""
+    number = logging.getLevelNamesMapping().get(level.upper(), logging.WARNING)
     renderer: structlog.typing.Processor
     if sys.stderr.isatty():
         renderer = structlog.dev.ConsoleRenderer()

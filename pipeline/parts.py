@@ -52,13 +52,9 @@ class Parts:
 
     @cached_property
     def index(self) -> VectorIndex:
-        if self.settings.index_url:
-            from indexer.qdrant import QdrantIndex
+        from indexer.backends import open_index
 
-            return QdrantIndex(self.settings.index_url)
-        from indexer.edge.client import EdgeIndex
-
-        return EdgeIndex(self.home.root, idle_seconds=self.settings.index_idle_seconds)
+        return open_index(self.home.root, self.settings.index_url)
 
     def __reduce__(self) -> tuple[object, ...]:
         # What is open stays here: another process opens its own.

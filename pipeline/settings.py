@@ -44,7 +44,6 @@ class Settings(BaseSettings):
     parse_workers: int = Field(1, ge=1, le=64, description="parse processes of an ingest")
     ray_address: str = Field("", description="Ray cluster; empty: one is started for the command")
     fail_over: float = Field(0.05, ge=0, le=1, description="share of failed pages that is an error")
-    index_idle_seconds: float = Field(60.0, gt=0, description="the index process leaves after this")
     log_level: str = Field(
         "WARNING", description="DEBUG, INFO, WARNING or ERROR, on standard error"
     )

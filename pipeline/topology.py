@@ -84,11 +84,7 @@ class IndexActor:
     """A shell over `IndexStage`."""
 
     def __init__(self, parts: Parts, source: Source) -> None:
-        from indexer.sparse import SparseEncoder
-
-        self._stage = IndexStage(
-            source, parts.store, parts.embedder, SparseEncoder(), parts.cache, parts.index
-        )
+        self._stage = IndexStage(source, parts.store, parts.embedder, parts.cache, parts.index)
 
     def run(self, pages: list[Parsed]) -> list[Result]:
         return self._stage.run(pages)

@@ -11,7 +11,7 @@ import typer
 from pipeline.cli import admin, evaluate, look, output
 from pipeline.cli.ingest import ingest
 from pipeline.cli.options import given_before
-from pipeline.cli.search import search
+from pipeline.cli.search import search, why
 from pipeline.errors import PipelineError
 from pipeline.logs import configure
 
@@ -24,6 +24,7 @@ app = typer.Typer(
 )
 app.command()(ingest)
 app.command()(search)
+app.command()(why)
 app.command()(look.parse)
 app.command()(look.plan)
 app.command()(look.chunks)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pipeline.logs import configure
 from pipeline.parts import Parts
 from pipeline.settings import Settings, load
 
@@ -34,7 +35,9 @@ def given_before(home: Path | None) -> None:
 
 def settings(home: Path | None = None, **flags: Any) -> tuple[Settings, dict[str, str]]:
     """Settings with these flags (None: not given), and where each came from."""
-    return load({"home": home or _before.get("home"), **flags})
+    loaded, origins = load({"home": home or _before.get("home"), **flags})
+    configure(loaded.log_level)
+    return loaded, origins
 
 
 def parts(home: Path | None, make: bool = False, **flags: Any) -> Parts:

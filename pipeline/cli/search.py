@@ -47,3 +47,34 @@ def search(
             out.print()
 
     answer(value, as_json, show)
+
+
+def why(
+    paragraph: Annotated[str, typer.Argument(help="Text of the page.", metavar="PARAGRAPH")],
+    url: Annotated[str, typer.Option("--url", help="The page it stands on.")],
+    query: Annotated[
+        str | None, typer.Option("--query", help="The question that should have found it.")
+    ] = None,
+    source: Annotated[str | None, typer.Option("--source", metavar="NAME")] = None,
+    customer: Annotated[str | None, typer.Option("--customer", metavar="NAME")] = None,
+    k: Annotated[int, typer.Option("-k", min=1, max=1000, help="Hits that count.")] = 6,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which stage lost a paragraph: scope, fetch, region, plan, index, rank."""
+    from pipeline.searching import choose
+    from pipeline.why import why as follow
+
+    opened = parts(home)
+    everything = source is None and customer is None and query is None
+    found = follow(
+        opened, choose(opened.ledger, source, customer, everything), paragraph, url, query, k
+    )
+    value = {"url": url, "paragraph": paragraph, "query": query, **asdict(found)}
+
+    def show() -> None:
+        out.print(f"[bold]{found.stage}[/]: {escape(found.message)}")
+        for key, item in found.evidence.items():
+            out.print(f"  {key}: {item}", markup=False)
+
+    answer(value, as_json, show)
