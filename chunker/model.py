@@ -94,6 +94,8 @@ class Outline:
     title: str
     lang: str
     rows: tuple[OutlineRow, ...]
+    clear: bool = True
+    """False where the heading levels as found contradict each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,8 @@ class Plan:
     repairs: tuple[str, ...] = ()
     """Rules that `chunker.repair` applied to make the plan hold, in order."""
     headings: Mapping[str, int] = field(default_factory=dict)
-    """Units that are not marked as headings and that the planner takes for one: id to level."""
+    """Units that the planner takes for headings though they are not marked as such, and headings
+    that it gives another level than the document does: id to level."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from chunker.model import Document, Outline, OutlineRow, Unit
 from chunker.plain import plain
@@ -15,6 +16,9 @@ HEADING_CHARS = 160
 #: Longest paragraph that may be a heading, in characters and in words.
 CANDIDATE_CHARS = 100
 CANDIDATE_WORDS = 16
+
+#: Share of headings that skip a level from which on a page's levels are not believed.
+JUMPS_UNCLEAR = 0.1
 
 _STEP_HEADING = re.compile(r"^(?:step\s+)?\d{1,2}(?:[.):]|\s+-)\s", re.IGNORECASE)
 _ORDERED_ITEM = re.compile(r"^\s{0,3}\d{1,9}[.)]\s")
@@ -32,7 +36,20 @@ def outline(document: Document, policy: Policy) -> Outline:
     Headings carry their text, and so do one-line paragraphs that may be headings; any other
     unit carries nothing, or its first `policy.cue_words` words.
     """
-    return Outline(document.title, document.lang, tuple(_rows(document, policy)))
+    levels = [unit.level for unit in document.units if unit.level is not None]
+    rows = tuple(_rows(document, policy))
+    return Outline(document.title, document.lang, rows, levels_clear(levels))
+
+
+def levels_clear(levels: Sequence[int]) -> bool:
+    """False where heading levels jump downwards so often that they cannot be meant.
+
+    Levels that the page does not use are closed up first: h2 with h4 below it, all through, is
+    clear.
+    """
+    ranks = {level: rank for rank, level in enumerate(sorted(set(levels)))}
+    jumps = sum(ranks[after] - ranks[before] > 1 for before, after in pairwise(levels))
+    return jumps < 2 or jumps < JUMPS_UNCLEAR * len(levels)
 
 
 def size_bucket(tokens: int) -> int:

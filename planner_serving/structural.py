@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from chunker.model import Boundary, Outline, OutlineRow, Plan
 from chunker.policy import Policy
-from planner_serving.structural_headings import Implied, implied_headings
+from planner_serving.structural_headings import Heading, headings
 from planner_serving.structural_seams import Seam, Tie, heading_chains, seams
 
 PLANNER = "structural"
@@ -30,20 +31,20 @@ def plan(outline: Outline, policy: Policy) -> Plan:
     """
     dropped = {row.id: str(row.role) for row in outline.rows if row.role in policy.drop}
     rows = [row for row in outline.rows if row.id not in dropped]
-    implied = implied_headings(rows)
-    levels = {id: heading.level for id, heading in implied.items()}
+    found = headings(outline, rows)
+    levels = {id: heading.level for id, heading in found.items()}
     before = seams(rows, levels, policy)
     starts = _starts(rows, before, heading_chains(rows, levels))
-    ends = [*starts[1:], len(rows)]
+    as_marked = {row.id: row.level for row in rows}
     return Plan(
         planner=PLANNER,
         groups=tuple(
             tuple(row.id for row in rows[start:end])
-            for start, end in zip(starts, ends, strict=True)
+            for start, end in pairwise([*starts, len(rows)])
         ),
         dropped=dropped,
-        boundaries=tuple(_boundary(rows, i, before, implied) for i in starts),
-        headings=levels,
+        boundaries=tuple(_boundary(rows[i], i == 0, found) for i in starts),
+        headings={id: level for id, level in levels.items() if as_marked[id] != level},
     )
 
 
@@ -77,17 +78,11 @@ def _stands_under(i: int, heading: int | None, chains: Sequence[tuple[int, ...]]
     return i == heading or (chains[i][-1] if chains[i] else None) == heading
 
 
-def _boundary(
-    rows: Sequence[OutlineRow],
-    i: int,
-    before: Sequence[Seam],
-    implied: Mapping[str, Implied],
-) -> Boundary:
-    row = rows[i]
-    if i == 0:
+def _boundary(row: OutlineRow, first: bool, found: Mapping[str, Heading]) -> Boundary:
+    heading = found.get(row.id)
+    if first:
         return Boundary(row.id, PLANNER, "start", 1.0)
-    if row.id in implied:
-        return Boundary(row.id, PLANNER, "implied heading", implied[row.id].confidence)
-    if row.level is not None:
-        return Boundary(row.id, PLANNER, "heading", 1.0)
-    return Boundary(row.id, PLANNER, "size", 0.6)
+    if heading is None:
+        return Boundary(row.id, PLANNER, "size", 0.6)
+    why = "heading" if heading.marked else "implied heading"
+    return Boundary(row.id, PLANNER, why, round(heading.confidence, 2))

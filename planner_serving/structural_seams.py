@@ -37,21 +37,21 @@ class Seam:
     """SIBLING: index of the heading that both sections must stand under; None: the page."""
 
 
-def seams(rows: Sequence[OutlineRow], implied: Mapping[str, int], policy: Policy) -> list[Seam]:
-    """The seam before each row but the first, from the hierarchy of marked and implied headings."""
-    chains = heading_chains(rows, implied)
+def seams(rows: Sequence[OutlineRow], levels: Mapping[str, int], policy: Policy) -> list[Seam]:
+    """The seam before each row but the first. `levels` are those of all headings, by id."""
+    chains = heading_chains(rows, levels)
     spent = [sum(count(rows[j].text or "") + 1 for j in chain) for chain in chains]
     place: dict[tuple[int | None, bool], int] = {}
     found: list[Seam] = []
     for i, row in enumerate(rows):
         under = chains[i][-1] if chains[i] else None
-        is_heading = row.level is not None or row.id in implied
+        is_heading = row.id in levels
         nth = place[under, is_heading] = place.get((under, is_heading), -1) + 1
         if i == 0:
             continue
         before = rows[i - 1]
         room = policy.max_tokens - spent[i]
-        if before.level is not None or before.id in implied:
+        if before.id in levels:
             tie, limit = Tie.HEADING, room
         elif before.lead_in and not is_heading:
             tie, limit = Tie.LEAD_IN, room
@@ -63,12 +63,12 @@ def seams(rows: Sequence[OutlineRow], implied: Mapping[str, int], policy: Policy
     return found
 
 
-def heading_chains(rows: Sequence[OutlineRow], implied: Mapping[str, int]) -> list[tuple[int, ...]]:
+def heading_chains(rows: Sequence[OutlineRow], levels: Mapping[str, int]) -> list[tuple[int, ...]]:
     """For each row the indices of the headings that it stands under, outermost first."""
     chains: list[tuple[int, ...]] = []
     stack: list[tuple[int, int]] = []
     for i, row in enumerate(rows):
-        level = implied.get(row.id, row.level)
+        level = levels.get(row.id)
         if level is not None:
             while stack and stack[-1][0] >= level:
                 stack.pop()
