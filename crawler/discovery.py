@@ -23,19 +23,27 @@ class Discovery:
     def __init__(self, rules: Rules, max_per_template: int | None) -> None:
         self.rules = rules
         self._traps = Traps(max_per_template)
-        self._told: LocalCache[str, None] = LocalCache(TOLD)
+        self._told: LocalCache[str, int] = LocalCache(TOLD)
 
     def found(self, links: Iterable[Link], depth: int, found_on: str | None) -> tuple[Found, ...]:
-        """The links that were not told before; `depth` is their clicks from a seed."""
-        fresh = (link for link in links if link.url not in self._told)
+        """The links that were not told before, or only as deeper.
+
+        `depth` is their clicks from a seed.
+        """
+        fresh = (link for link in links if depth < self._told.get(link.url, depth + 1))
         return tuple(Found(link.url, depth, found_on, self._why_not(link, depth)) for link in fresh)
+
+    def accepted_before(self, urls: Iterable[str]) -> None:
+        """URLs that an earlier crawl of the source took in: they count in the budgets of traps."""
+        for url in urls:
+            self._traps.count(url)
 
     def told(self, links: Iterable[Found]) -> None:
         """These links are on the frontier's record now."""
         for link in links:
             # What was too deep, or not to be followed, may be found better from another page.
             if link.reason not in (reasons.TOO_DEEP, reasons.NOFOLLOW):
-                self._told[link.url] = None
+                self._told[link.url] = link.depth
 
     def _why_not(self, link: Link, depth: int) -> str | None:
         reason = self.rules.why_not(link.url, depth)

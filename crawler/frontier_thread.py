@@ -3,36 +3,75 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
 from crawler.model import Found, Outcome, Task
-from crawler.ports import Frontier
+from crawler.ports import BatchFrontier, Frontier, RememberingFrontier
 
-P = ParamSpec("P")
 T = TypeVar("T")
+#: Outcomes in one call at most: bodies are held until they are recorded.
+BATCH = 32
 
 
 class FrontierThread:
-    """A frontier whose calls are awaited. They run one at a time, in the order they were made."""
+    """A frontier whose calls are awaited and run one at a time.
+
+    Outcomes that come while the thread is busy are recorded together, where the frontier can.
+    """
 
     def __init__(self, frontier: Frontier) -> None:
         self._frontier = frontier
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="frontier")
+        self._outcomes: deque[tuple[Outcome, asyncio.Future[None]]] = deque()
+        self._recorder: asyncio.Task[None] | None = None
+
+    async def accepted(self, take: Callable[[Iterable[str]], None]) -> None:
+        """Calls `take`, on the thread, with the URLs that the frontier holds, if it can say."""
+        frontier = self._frontier
+        if isinstance(frontier, RememberingFrontier):
+            await self._run(lambda: take(frontier.accepted()))
 
     async def claim(self, limit: int) -> Sequence[Task]:
-        return await self._run(self._frontier.claim, limit)
+        return await self._run(lambda: self._frontier.claim(limit))
 
     async def discovered(self, links: Sequence[Found]) -> None:
-        await self._run(self._frontier.discovered, links)
+        await self._run(lambda: self._frontier.discovered(links))
 
     async def record(self, outcome: Outcome) -> None:
-        await self._run(self._frontier.record, outcome)
+        """Returns when the outcome is durable; raises what the frontier raises."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._outcomes.append((outcome, done))
+        if self._recorder is None:
+            self._recorder = asyncio.ensure_future(self._record_what_waits())
+        await done
 
     def close(self) -> None:
         self._thread.shutdown()
 
-    async def _run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, lambda: call(*args, **kwargs))
+    async def _record_what_waits(self) -> None:
+        while self._outcomes:
+            count = min(BATCH, len(self._outcomes))
+            batch = [self._outcomes.popleft() for _ in range(count)]
+            outcomes = [outcome for outcome, _ in batch]
+            try:
+                await self._run(lambda outcomes=outcomes: self._record(outcomes))  # type: ignore[misc]
+            except Exception as error:
+                for _, done in batch:
+                    done.set_exception(error)
+            else:
+                for _, done in batch:
+                    done.set_result(None)
+        self._recorder = None
+
+    def _record(self, outcomes: Sequence[Outcome]) -> None:
+        if isinstance(self._frontier, BatchFrontier):
+            self._frontier.record_all(outcomes)
+            return
+        for outcome in outcomes:
+            self._frontier.record(outcome)
+
+    async def _run(self, call: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, call)

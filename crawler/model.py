@@ -21,8 +21,8 @@ class Scope:
     """Hosts that may resolve to loopback or private addresses."""
     max_pages: int | None = None
     max_depth: int | None = None
-    max_per_template: int | None = 5000
-    """URLs of a crawl that differ in numbers and parameter values only (`crawler/traps.py`)."""
+    max_per_template: int | None = 20_000
+    """URLs that differ in numbers and parameter values only (`crawler/traps.py`)."""
 
 
 @dataclass(frozen=True, slots=True)

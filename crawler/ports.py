@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from typing import Protocol, runtime_checkable
 
 from crawler.model import Found, Outcome, Task
 
@@ -11,7 +11,8 @@ from crawler.model import Found, Outcome, Task
 class Frontier(Protocol):
     """The durable queue of one source's crawl pass.
 
-    Every call is durable when it returns. A task that was claimed and not recorded (the process
+    Calls come one at a time, though not from the thread that opened it. Every call is durable when
+    it returns. A task that was claimed and not recorded (the process
     was killed) is handed out again by the next `claim` of a new process.
     """
 
@@ -26,3 +27,19 @@ class Frontier(Protocol):
 
     def record(self, outcome: Outcome) -> None:
         """Record what a visit came to, body and links included."""
+
+
+@runtime_checkable
+class RememberingFrontier(Frontier, Protocol):
+    """A frontier that can say what it holds, so that the budgets of traps outlive a crawl."""
+
+    def accepted(self) -> Iterable[str]:
+        """Every URL in scope that the source has on record, from this pass and earlier ones."""
+
+
+@runtime_checkable
+class BatchFrontier(Frontier, Protocol):
+    """A frontier that records several outcomes at the cost of about one."""
+
+    def record_all(self, outcomes: Sequence[Outcome]) -> None:
+        """As `record` of each in turn, durable as one."""

@@ -12,19 +12,10 @@ from crawler.urls import from_name, host
 HOSTS_AT_ONCE = 2
 
 SETTINGS: dict[str, Any] = {
-    # What is not used: it would cost time, open ports, or keep state.
-    "TELNETCONSOLE_ENABLED": False,
-    "REMOTE_CONTROL_ENABLED": False,
-    "LOGSTATS_INTERVAL": 0,
-    "STATS_DUMP": False,
-    "MEMUSAGE_ENABLED": False,
-    "COOKIES_ENABLED": False,
-    "DOWNLOADER_STATS": False,
-    "HTTPPROXY_ENABLED": False,
-    "METAREFRESH_ENABLED": False,
     "LOG_LEVEL": "WARNING",
     "LOG_INSTALL_ROOT_HANDLER": False,
-    # The spider decides on every status, URL and depth itself.
+    # Parts that are not used would cost time, open ports or keep state. The spider decides on
+    # every status, URL and depth itself.
     "SPIDER_MIDDLEWARES": {
         "scrapy.spidermiddlewares.start.StartSpiderMiddleware": None,
         "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
@@ -38,10 +29,30 @@ SETTINGS: dict[str, Any] = {
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
         "crawler.robots.RobotsMiddleware": 100,
         "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
+        "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
+        "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
+        "crawler.redirects.FileRedirectMiddleware": 600,
+        "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
+        "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": None,
+        "scrapy.downloadermiddlewares.stats.DownloaderStats": None,
+        "scrapy.downloadermiddlewares.httpcache.HttpCacheMiddleware": None,
         "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
         "crawler.compression.DecompressionMiddleware": 590,
     },
-    "EXTENSIONS": {"crawler.media.StopMedia": 100},
+    "EXTENSIONS": {
+        "crawler.media.StopMedia": 100,
+        "scrapy.extensions.corestats.CoreStats": None,
+        "scrapy.extensions.logcount.LogCount": None,
+        "scrapy.extensions.telnet.TelnetConsole": None,
+        "scrapy.extensions.memusage.MemoryUsage": None,
+        "scrapy.extensions.memdebug.MemoryDebugger": None,
+        "scrapy.extensions.closespider.CloseSpider": None,
+        "scrapy.extensions.feedexport.FeedExporter": None,
+        "scrapy.extensions.logstats.LogStats": None,
+        "scrapy.extensions.spiderstate.SpiderState": None,
+        "scrapy.extensions.remote_control.RemoteControl": None,
+    },
+    "STATS_CLASS": "scrapy.statscollectors.DummyStatsCollector",
     "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
     # Where the connection is made.
     "DOWNLOAD_HANDLERS": {

@@ -64,6 +64,7 @@ class SiteSpider(Spider):
         return spider
 
     async def start(self) -> AsyncIterator[Request]:
+        await self._frontier.accepted(self._discovery.accepted_before)
         seeds = self._discovery.rules.seeds
         await self._tell(tuple(Found(seed, 0, None) for seed in seeds))
         if self._discovery.rules.max_depth != 0:

@@ -55,7 +55,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
                 f"127.0.0.1:{closed_port}",
             ],
             max_body_bytes=hostile.LIMIT,
-            max_per_template=60,
+            max_per_template=150,
             timeout=1.5,
         )
         yield Crawled(site, ledger, tally)

@@ -118,8 +118,34 @@ def test_the_more_generated_a_template_looks_the_smaller_is_its_budget() -> None
     assert accepted("http://h/item/{}", 100) == 100
     assert accepted("http://h/item?id={}", 100) == 100
     assert accepted("http://h/list?page={}&sort=a", 100) == 20
-    assert accepted("http://h/list?colour={}&size=b&sort=c", 100) == 5
-    assert accepted("http://h/events?date={}", 100) == 5
+    assert accepted("http://h/list?colour={}&size=b&sort=c", 100) == 2
+    assert accepted("http://h/events?date={}", 100) == 2
+    assert accepted("http://h/archive/2024/{:02}", 100) == 2
+    assert accepted("http://h/archive/2024/{:02}/a-story", 100) == 100
+
+
+def test_all_queries_of_one_path_share_a_budget() -> None:
+    traps = Traps(50)
+    taken = sum(
+        not traps.caught(f"http://h/shop?{name}={value}")
+        for name in "abcdefgh"
+        for value in range(20)
+    )
+    assert taken == 50
+
+
+def test_a_url_counts_once_and_stays_accepted() -> None:
+    traps = Traps(2)
+    urls = [f"http://h/item/{number}" for number in (1, 2, 1, 2, 3, 1)]
+    assert [traps.caught(url) for url in urls] == [False, False, False, False, True, False]
+
+
+def test_what_an_earlier_crawl_accepted_counts() -> None:
+    traps = Traps(3)
+    for number in range(3):
+        traps.count(f"http://h/item/{number}")
+    assert traps.caught("http://h/item/9")
+    assert not traps.caught("http://h/item/1")
 
 
 def test_plain_pages_have_no_budget() -> None:
@@ -144,4 +170,5 @@ def test_a_site_that_generates_templates_runs_out_of_them(monkeypatch: pytest.Mo
     monkeypatch.setattr("crawler.traps.MAX_TEMPLATES", 10)
     traps = Traps(7)
     taken = sum(not traps.caught(f"http://h/{'x' * n}?a=1") for n in range(1, 500))
-    assert taken == 10 + 7
+    # Five URLs make two templates each; the others share the budget of the last.
+    assert taken == 5 + 7
