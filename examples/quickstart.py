@@ -10,6 +10,7 @@ import json
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 import textwrap
@@ -19,6 +20,7 @@ from urllib.parse import urlsplit
 
 from examples.questions import read_questions
 from examples.server import serve
+from examples.site import site_names
 
 HOME = Path(".wrac-quickstart")
 #: Fixed, so that a second run finds the sites of the first where they were.
@@ -36,7 +38,7 @@ def main() -> int:
 def examples() -> int:
     """Three small customers' sites, three questions."""
     say("Three example sites, of three customers, are served on this machine.")
-    with serve(port_base=PORT_BASE) as running:
+    with serve(port_base=_free(PORT_BASE)) as running:
         for name, url in running.urls.items():
             code = wrac(
                 ["ingest", f"{url}/", "--source", name, "--allow-host", urlsplit(url).hostname]
@@ -57,6 +59,17 @@ def examples() -> int:
         '  .venv/bin/wrac search "How do I ...?" --source docs'
     )
     return code
+
+
+def _free(first: int) -> int:
+    """`first` where its ports are free; else 0, for any; what an earlier run stored is then of use
+    no more."""
+    for port in range(first, first + len(site_names())):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                shutil.rmtree(HOME, ignore_errors=True)
+                return 0
+    return first
 
 
 def own_site(seed: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from crawler.model import Fetched, Found, Missed, NotModified, Outcome, Task
@@ -76,7 +77,7 @@ class LedgerFrontier:
         self._ledger.visits.fetched(
             source.name,
             source.pass_number,
-            page,
+            replace(page, links=tuple(_of_site(page.links))),
             digest,
             # No site profile yet: the verdicts' part is empty.
             f":{source.pins.fingerprint}",

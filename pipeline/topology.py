@@ -14,6 +14,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import ray
@@ -52,6 +53,8 @@ def cluster(address: str) -> Iterator[None]:
             "_temp_dir": folder,
         }
     )
+    # Ray's remark on its token comes with every start; that a token guards the cluster is right.
+    logging.getLogger("ray").setLevel(logging.ERROR)
     try:
         with contextlib.redirect_stdout(sys.stderr):  # standard output is the command's answer
             ray.init(
@@ -64,7 +67,6 @@ def cluster(address: str) -> Iterator[None]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-@ray.remote(num_cpus=0.5, max_restarts=-1)
 class ParseActor:
     """A shell over `ParseStage`."""
 
@@ -79,7 +81,6 @@ class ParseActor:
         return self._stage.run(jobs, self._limits)
 
 
-@ray.remote(num_cpus=0.5, max_restarts=-1)
 class IndexActor:
     """A shell over `IndexStage`."""
 
@@ -130,18 +131,30 @@ class Crawl:
 
 
 class RayPool:
-    """`pipeline.reconcile.Pool` over Ray actors."""
+    """`pipeline.reconcile.Pool` over Ray actors, which start with the first batch."""
 
     def __init__(self, parts: Parts, source: Source) -> None:
-        self._parsers = [
-            ParseActor.remote(parts, source) for _ in range(parts.settings.parse_workers)
-        ]
-        self._index = IndexActor.remote(parts, source)
+        self._parts = parts
+        self._source = source
         self._flight: dict[Any, tuple[int, Sequence[Job]]] = {}
+
+    @cached_property
+    def _parsers(self) -> list[Any]:
+        make = ray.remote(num_cpus=0.5, max_restarts=-1)(ParseActor)
+        return [make.remote(self._parts, self._source) for _ in range(self._workers)]
+
+    @cached_property
+    def _index(self) -> Any:
+        make = ray.remote(num_cpus=0.5, max_restarts=-1)(IndexActor)
+        return make.remote(self._parts, self._source)
+
+    @property
+    def _workers(self) -> int:
+        return self._parts.settings.parse_workers
 
     @property
     def room(self) -> bool:
-        return len(self._flight) < AHEAD * len(self._parsers)
+        return len(self._flight) < AHEAD * self._workers
 
     @property
     def idle(self) -> bool:
@@ -149,7 +162,7 @@ class RayPool:
 
     def submit(self, jobs: Sequence[Job]) -> None:
         held = [number for number, _ in self._flight.values()]
-        number = min(range(len(self._parsers)), key=held.count)
+        number = min(range(self._workers), key=held.count)
         parsed = self._parsers[number].run.remote(jobs)
         self._flight[self._index.run.remote(parsed)] = number, jobs
 

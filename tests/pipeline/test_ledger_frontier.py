@@ -54,4 +54,6 @@ def test_an_orphan_gets_no_more_work(ledger: Ledger, tmp_path: Path) -> None:
 def test_links_to_other_sites_are_not_kept(ledger: Ledger, tmp_path: Path) -> None:
     frontier = opened(ledger, tmp_path, None)
     frontier.discovered([found("a"), found("b", 1, "out_of_scope"), found("c", 1, "excluded")])
+    frontier.claim(1)
+    frontier.record(page("a", found("d", 1, "out_of_scope")))
     assert {row.url for row in ledger.pages.rows("docs")} == {url("a"), url("c")}
