@@ -68,6 +68,26 @@ def _read(
 ) -> Source:
     if kind == "html":
         return _html(body, url, content_type, verdicts)
+    if kind == "docx":
+        from chunker.formats import word
+
+        return word.read(body, url)
+    if kind == "pptx":
+        from chunker.formats import slides
+
+        return slides.read(body, url)
+    if kind == "xlsx":
+        from chunker.formats import sheets
+
+        return sheets.read_workbook(body, url)
+    if kind == "csv":
+        from chunker.formats import sheets
+
+        return sheets.read_csv(body, url, content_type)
+    if kind == "pdf":
+        from chunker.formats import pdf
+
+        return pdf.read(body, url)
     from chunker.formats import text
 
     if kind == "markdown":

@@ -6,12 +6,11 @@ The tree is walked once, without recursion, so that time is linear and depth is 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from chunker.html import markdown_blocks as compose
-from chunker.html.markdown_blocks import Block
+from chunker.html.markdown_blocks import Block, Rendered, write
 from chunker.html.markdown_frames import Frames
 from chunker.html.markdown_inline import Addresses
 from chunker.html.markdown_special import code_of, image, language_of, maths, skipped
@@ -65,15 +64,6 @@ _APART = _SPANS | {"a", "button", "label"}
 _STEPS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Rendered:
-    """Markdown of a page, and where in the tree its blocks came from."""
-
-    markdown: str
-    blocks: tuple[tuple[int, str], ...]
-    """Start offset and CSS path of each block, in order."""
-
-
 def render(tree: LexborHTMLParser, dropped: Mapping[int, str], url: str) -> Rendered:
     """The Markdown of what is not dropped.
 
@@ -86,21 +76,7 @@ def render(tree: LexborHTMLParser, dropped: Mapping[int, str], url: str) -> Rend
     base = tree.css_first("base[href]")
     walk = _Walk(dropped, Addresses(url, base.attributes.get("href") if base else None))
     walk.run(body)
-    return _written(walk.frames.blocks)
-
-
-def _written(blocks: list[Block]) -> Rendered:
-    parts: list[str] = []
-    starts: list[tuple[int, str]] = []
-    at = 0
-    for block in blocks:
-        if block.kind == "rule" and (not parts or parts[-1] == "---\n\n"):
-            continue
-        starts.append((at, block.locator))
-        parts.append(block.text + "\n\n")
-        at += len(parts[-1])
-    markdown = "".join(parts).rstrip()
-    return Rendered(markdown + "\n" if markdown else "", tuple(starts))
+    return write(walk.frames.blocks)
 
 
 class _Walk:

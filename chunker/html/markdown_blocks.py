@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from chunker.html.markdown_inline import Running, longest_run
@@ -45,6 +46,30 @@ class Frame:
     """A cell holds a table."""
     head: bool = False
     """The head of the table is open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """Markdown, and where its blocks came from."""
+
+    markdown: str
+    blocks: tuple[tuple[int, str], ...]
+    """Start offset and locator of each block, in order."""
+
+
+def write(blocks: Iterable[Block]) -> Rendered:
+    """Blocks as a whole text, with a blank line between; rulers that follow each other are one."""
+    parts: list[str] = []
+    starts: list[tuple[int, str]] = []
+    at = 0
+    for block in blocks:
+        if block.kind == "rule" and (not parts or parts[-1] == "---\n\n"):
+            continue
+        starts.append((at, block.locator))
+        parts.append(block.text + "\n\n")
+        at += len(parts[-1])
+    markdown = "".join(parts).rstrip()
+    return Rendered(markdown + "\n" if markdown else "", tuple(starts))
 
 
 def join(blocks: list[Block]) -> str:
