@@ -1,0 +1,61 @@
+"""Vectors of the texts under test, each computed once and kept in one file.
+
+A run on other chunks of the same documents, or on the same chunks tomorrow, finds most of its
+vectors there. The file may be removed at any time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from indexer.caches import EmbeddingCache, embedding_key, open_cache, portions
+from indexer.model import Vector
+from indexer.ports import Embedder
+
+#: Names the folder for the evaluation's caches; without it they lie in `.cache`.
+CACHE_VARIABLE = "WRAC_EVAL_CACHE"
+#: Texts that are embedded before their vectors are kept: what an interrupted run may lose.
+AT_ONCE = 256
+_CUSTOMER = "evaluation"
+
+
+def open_vectors() -> EmbeddingCache:
+    """The cache in the evaluation's folder."""
+    folder = Path(os.environ.get(CACHE_VARIABLE, ".cache")).absolute()
+    return open_cache(f"sqlite:///{folder / 'vectors.sqlite'}")
+
+
+class CachedEmbedder:
+    """An embedder that looks a text up before it computes its vector."""
+
+    def __init__(self, embedder: Embedder, cache: EmbeddingCache) -> None:
+        self._embedder = embedder
+        self._cache = cache
+
+    @property
+    def identity(self) -> str:
+        return self._embedder.identity
+
+    def count(self, text: str) -> int:
+        """Tokens of a text as the model counts them."""
+        return self._embedder.count(text)
+
+    def embed(self, texts: Sequence[str]) -> Vector:
+        """Vectors of `texts`, shape (len(texts), dimensions)."""
+        keys = [embedding_key(_CUSTOMER, text, self.identity) for text in texts]
+        known = self._cache.get_many(list(dict.fromkeys(keys)))
+        missing = {k: text for k, text in zip(keys, texts, strict=True) if k not in known}
+        # Texts of one length are embedded together: short ones do not wait for long ones.
+        by_length = sorted(missing.items(), key=lambda item: len(item[1]))
+        for some in portions(by_length, AT_ONCE):
+            vectors = self._embedder.embed([text for _, text in some])
+            made = {key: vector for (key, _), vector in zip(some, vectors, strict=True)}
+            self._cache.put_many(made)
+            known.update(made)
+        if not keys:
+            return np.empty((0, self._embedder.dimensions), dtype=np.float32)
+        return np.stack([known[key] for key in keys])
