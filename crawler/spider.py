@@ -6,8 +6,8 @@ more than a window), retries, and sitemaps.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,8 +25,13 @@ from crawler.links import Link
 from crawler.model import Fetched, Found, Missed, NotModified, Outcome, Politeness, Tally, Task
 from crawler.outcome import visit
 from crawler.pace import Pace
+from crawler.settings import HOSTS_AT_ONCE
 from crawler.sitemaps import SitemapReader
 from crawler.urls import host, origin
+from crawler.window import DEPTH_OF_LISTED, Window
+
+#: Tasks held at a time, as a multiple of the requests that are under way.
+TASKS_AT_A_TIME = 2
 
 
 class SiteSpider(Spider):
@@ -53,9 +58,15 @@ class SiteSpider(Spider):
         self._frontier = frontier
         self._progress = progress
         self._fast_hosts = fast_hosts
-        self._in_flight = 0
-        self._changed = asyncio.Event()
-        self._sitemaps = SitemapReader(politeness.max_body_bytes, self._listed, self._changed.set)
+        self._sitemaps = SitemapReader(
+            politeness.max_body_bytes, self._listed, lambda: self._window.found()
+        )
+        self._window = Window(
+            frontier,
+            size=TASKS_AT_A_TIME * HOSTS_AT_ONCE * politeness.concurrency_per_host,
+            by_level=discovery.rules.max_depth is not None,
+            finding=lambda: self._sitemaps.open > 0,
+        )
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> SiteSpider:
@@ -64,16 +75,17 @@ class SiteSpider(Spider):
         return spider
 
     async def start(self) -> AsyncIterator[Request]:
-        await self._frontier.accepted(self._discovery.accepted_before)
         seeds = self._discovery.rules.seeds
-        await self._tell(tuple(Found(seed, 0, None) for seed in seeds))
-        if self._discovery.rules.max_depth != 0:
-            usual = (f"{origin(seed)}/sitemap.xml" for seed in seeds)
-            for request in self._sitemaps.requests(usual):
-                yield request
-        while tasks := await self._claim():
-            for task in tasks:
-                yield self._request(task)
+        with self._fatal():
+            await self._frontier.accepted(self._discovery.accepted_before)
+            await self._tell(tuple(Found(seed, 0, None) for seed in seeds))
+            if self._discovery.rules.max_depth != 0:
+                usual = (f"{origin(seed)}/sitemap.xml" for seed in seeds)
+                for request in self._sitemaps.requests(usual):
+                    yield request
+            while tasks := await self._window.next():
+                for task in tasks:
+                    yield self._request(task)
 
     def announce(self, sitemaps: Iterable[str]) -> None:
         """A robots.txt names sitemaps; where no link is followed, they could add nothing."""
@@ -100,21 +112,6 @@ class SiteSpider(Spider):
         reason, transient, detail = classify(failure.value or failure)
         await self._settle(task, Missed(task.url, reason, None, _now(), transient, detail))
 
-    async def _claim(self) -> Sequence[Task]:
-        """The next tasks, once there are some and half of the window is free; none at the end."""
-        window = 2 * self.settings.getint("CONCURRENT_REQUESTS")
-        while self.failure is None:
-            self._changed.clear()
-            if self._in_flight <= window // 2:
-                tasks = await self._frontier.claim(window - self._in_flight)
-                if tasks:
-                    self._in_flight += len(tasks)
-                    return tasks
-                if not self._in_flight and not self._sitemaps.open and not self._changed.is_set():
-                    return ()
-            await self._changed.wait()
-        return ()
-
     def _request(self, task: Task) -> Request:
         headers = {}
         if task.etag:
@@ -136,7 +133,7 @@ class SiteSpider(Spider):
         )
 
     async def _settle(self, task: Task, outcome: Outcome) -> None:
-        try:
+        with self._fatal():
             if isinstance(outcome, Missed) and outcome.target is not None:
                 # Before the record: a crash in between must not lose the target.
                 link = Link(outcome.target)
@@ -145,20 +142,28 @@ class SiteSpider(Spider):
             if isinstance(outcome, Fetched):
                 self._discovery.told(outcome.links)
             self._count(outcome)
-        except Exception as error:
-            self.failure = error
-            raise CloseSpider("frontier") from error
-        finally:
-            self._in_flight -= 1
-            self._changed.set()
+        self._window.done()
 
     async def _listed(self, links: list[Link], sitemap: str) -> None:
-        await self._tell(self._discovery.found(links, 1, sitemap))
+        with self._fatal():
+            await self._tell(self._discovery.found(links, DEPTH_OF_LISTED, sitemap))
 
     async def _tell(self, found: tuple[Found, ...]) -> None:
         if found:
             await self._frontier.discovered(found)
             self._discovery.told(found)
+
+    @contextmanager
+    def _fatal(self) -> Iterator[None]:
+        """What fails in here is the frontier, or whoever is told of progress: the crawl ends."""
+        try:
+            yield
+        except CloseSpider:
+            raise
+        except Exception as error:
+            self.failure = error
+            self._window.close()
+            raise CloseSpider("frontier") from error
 
     def _count(self, outcome: Outcome) -> None:
         tally = self.tally

@@ -1,43 +1,85 @@
-"""Starts crawls in processes of their own."""
+"""Starts crawls in processes of their own, which can be killed.
+
+They are forked from a server that has imported what a crawl needs and nothing else, as importing
+takes longer than most of the crawls here.
+"""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
+import multiprocessing
+import os
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from crawler.model import Politeness, Scope
 from tests.crawler.sqlite_frontier import SqliteFrontier
 
 AGENT = "wrac/0.1 (+mailto:crawler@example.com)"
-SCRIPT = Path(__file__).with_name("crawl_process.py")
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(
+    [
+        "tests.crawler.crawling",
+        "crawler.crawl",
+        "crawler.addresses",
+        "crawler.compression",
+        "crawler.download",
+        "crawler.media",
+        "crawler.redirects",
+        "crawler.robots",
+        "scrapy.core.scheduler",
+        "scrapy.extensions.throttle",
+        "scrapy.pqueues",
+    ]
+)
+POLITENESS = ("obey_robots", "delay", "concurrency_per_host", "timeout", "max_body_bytes")
 
 
-def start(ledger: Path | None, seed: str, **options: Any) -> subprocess.Popen[str]:
-    """Starts a crawl of loopback; options are fields of Scope and Politeness."""
-    politeness = {"user_agent": AGENT}
-    for name in ("obey_robots", "delay", "concurrency_per_host", "timeout", "max_body_bytes"):
-        if name in options:
-            politeness[name] = options.pop(name)
-    scope = {"seeds": [seed], "allow_hosts": ["127.0.0.1"], **options}
-    given = {"ledger": str(ledger), "dry_run": ledger is None}
-    argument = json.dumps({**given, "scope": scope, "politeness": politeness})
-    return subprocess.Popen(
-        [sys.executable, str(SCRIPT), argument],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+class Crawl:
+    """A crawl of loopback that has been started; `ledger` is None for a dry run."""
+
+    def __init__(self, ledger: Path | None, seed: str, **options: Any) -> None:
+        """Options are fields of Scope and Politeness."""
+        politeness = {name: options.pop(name) for name in POLITENESS if name in options}
+        scope = Scope(seeds=(seed,), **{"allow_hosts": ("127.0.0.1",), **options})
+        self._answers, theirs = PROCESSES.Pipe(duplex=False)
+        self._process = PROCESSES.Process(
+            target=_run, args=(theirs, ledger, scope, Politeness(AGENT, **politeness))
+        )
+        self._process.start()
+        theirs.close()
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.join()
+
+    def result(self) -> Any:
+        """Its tally, or the listings of a dry run; raises what it raised."""
+        assert self._answers.poll(100), "the crawl does not end"
+        result = self._answers.recv()
+        self._process.join()
+        if isinstance(result, BaseException):
+            raise result
+        return result
 
 
 def crawl(ledger: Path | None, seed: str, **options: Any) -> Any:
-    """A whole crawl; returns its tally, or the listings of a dry run where there is no ledger."""
-    process = start(ledger, seed, **options)
-    out, err = process.communicate(timeout=100)
-    assert process.returncode == 0, err
-    return json.loads(out)
+    """A whole crawl; see `Crawl`."""
+    return Crawl(ledger, seed, **options).result()
 
 
 def ledger_of(path: Path) -> SqliteFrontier:
     return SqliteFrontier(path, "the test")
+
+
+def _run(answers: Connection, ledger: Path | None, scope: Scope, politeness: Politeness) -> None:
+    from crawler.crawl import dry_run, run
+
+    try:
+        if ledger is None:
+            answers.send(dry_run("site", scope, politeness))
+        else:
+            frontier = SqliteFrontier(ledger, str(os.getpid()), scope.max_pages)
+            answers.send(run("site", scope, politeness, frontier))
+    except Exception as error:
+        answers.send(error)

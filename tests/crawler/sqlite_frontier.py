@@ -92,6 +92,14 @@ class SqliteFrontier:
         """Everything that has a page is to be visited again, with what it left to ask by."""
         self._db.execute("UPDATE urls SET state = 'waiting' WHERE state IN ('page', 'missed')")
 
+    def break_after(self, records: int) -> None:
+        """Lets the database refuse what comes after so many outcomes, as a full disk would."""
+        self._db.execute(
+            "CREATE TRIGGER full BEFORE UPDATE OF outcome ON urls"
+            f" WHEN (SELECT count(outcome) FROM urls) >= {records}"
+            " BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
+        )
+
     def outcomes(self) -> dict[str, dict[str, object]]:
         """What is recorded of each visited URL."""
         rows = self._db.execute(

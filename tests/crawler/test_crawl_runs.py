@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.crawler.crawling import crawl, ledger_of, start
+from tests.crawler.crawling import Crawl, crawl, ledger_of
 from tests.crawler.site import Answer, Asked, Route, Site
 
-PAGES = 120
+PAGES = 80
 CONCURRENCY = 4
 #: Tasks that a crawl holds at a time: twice what it asks for at once, over all hosts.
 WINDOW = 4 * CONCURRENCY
@@ -27,11 +28,10 @@ def test_a_killed_crawl_loses_nothing_and_repeats_only_what_was_in_flight(tmp_pa
     ledger = tmp_path / "ledger.db"
     with Site(latency=0.02).serving() as site:
         _tree(site, PAGES)
-        for requests in (25, 75):
-            process = start(ledger, f"{site.url}/p0", concurrency_per_host=CONCURRENCY)
+        for requests in (15, 45):
+            process = Crawl(ledger, f"{site.url}/p0", concurrency_per_host=CONCURRENCY)
             site.wait_for_requests(requests)
             process.kill()
-            process.communicate()
         crawl(ledger, f"{site.url}/p0", concurrency_per_host=CONCURRENCY)
         asked = Counter(one.path for one in site.log if one.path.startswith("/p"))
     outcomes = ledger_of(ledger).outcomes()
@@ -56,7 +56,7 @@ def test_a_second_pass_asks_conditionally_and_moves_no_body(tmp_path: Path) -> N
         site.page("/p2", "/p7", "/p8", "/new")
         site.page("/new")
         tally = crawl(tmp_path / "ledger.db", f"{site.url}/p0")
-    assert (tally["not_modified"], tally["fetched"]) == (8, 2)
+    assert (tally.not_modified, tally.fetched) == (8, 2)
     outcomes = {url.removeprefix(site.url): one for url, one in frontier.outcomes().items()}
     assert outcomes["/p0"]["kind"] == outcomes["/p1"]["kind"] == "NotModified"
     assert outcomes["/p2"]["kind"] == outcomes["/new"]["kind"] == "Fetched"
@@ -78,7 +78,7 @@ def test_page_and_depth_limits_hold(tmp_path: Path) -> None:
         _tree(site, 50)
         tally = crawl(tmp_path / "few.db", f"{site.url}/p0", max_pages=7)
         asked = [one for one in site.log if one.path.startswith("/p")]
-        assert tally["fetched"] == len(asked) == 7
+        assert tally.fetched == len(asked) == 7
         crawl(tmp_path / "flat.db", f"{site.url}/p0", max_depth=1)
     links = ledger_of(tmp_path / "flat.db").links()
     assert sorted(url.removeprefix(site.url) for url, why in links.items() if why is None) == [
@@ -106,22 +106,22 @@ def test_a_site_without_rules_for_now_is_left_alone(tmp_path: Path) -> None:
         site.routes["/robots.txt"] = Answer("oops", 500)
         tally = crawl(tmp_path / "ledger.db", f"{site.url}/p0")
         assert {one.path for one in site.log} == {"/robots.txt"}
-    assert tally["reasons"] == {"robots_unavailable": 1}
+    assert tally.reasons == {"robots_unavailable": 1}
     (outcome,) = ledger_of(tmp_path / "ledger.db").outcomes().values()
     assert outcome["transient"] is True
 
 
 def test_an_unknown_host_of_a_seed_is_an_outcome_not_an_error(tmp_path: Path) -> None:
     tally = crawl(tmp_path / "ledger.db", "http://nosuch.invalid/")
-    assert tally["reasons"] == {"dns": 1}
+    assert tally.reasons == {"dns": 1}
 
 
 def test_a_dry_run_lists_every_url_with_its_reason() -> None:
     with Site().serving() as site:
         site.page("/", "/docs/a", "/blog/b", "/docs/missing", "https://other.example/")
         site.page("/docs/a")
-        listings = crawl(None, f"{site.url}/", exclude=["/blog/*"])
-    verdicts = {one["url"].removeprefix(site.url): one["reason"] for one in listings}
+        listings = crawl(None, f"{site.url}/", exclude=("/blog/*",))
+    verdicts = {one.url.removeprefix(site.url): one.reason for one in listings}
     assert verdicts == {
         "/": None,
         "/docs/a": None,
@@ -139,3 +139,13 @@ def test_a_seed_that_is_no_web_address_is_said_to_be_none(seed: str) -> None:
 
     with pytest.raises(SeedError, match="seed"):
         Rules(Scope(seeds=(seed,)))
+
+
+def test_a_frontier_that_fails_ends_the_crawl_with_its_own_error(tmp_path: Path) -> None:
+    with Site().serving() as site:
+        _tree(site, 30)
+        ledger = tmp_path / "ledger.db"
+        ledger_of(ledger).break_after(5)
+        with pytest.raises(sqlite3.IntegrityError, match="the disk is full"):
+            crawl(ledger, f"{site.url}/p0")
+    assert len(ledger_of(ledger).outcomes()) == 5

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from crawler import reasons
+from crawler.model import Tally
 from tests.crawler import hostile
 from tests.crawler.crawling import AGENT, crawl, ledger_of
 from tests.crawler.site import Site
@@ -18,7 +19,7 @@ from tests.crawler.site import Site
 class Crawled:
     """The site, its request log, and what the crawl recorded, by path."""
 
-    def __init__(self, site: Site, ledger: Path, tally: dict[str, Any]) -> None:
+    def __init__(self, site: Site, ledger: Path, tally: Tally) -> None:
         self.site = site
         self.tally = tally
         self.ledger = ledger_of(ledger)
@@ -47,13 +48,13 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
         tally = crawl(
             ledger,
             f"{site.url}/",
-            hosts=[
+            hosts=(
                 "localhost",
                 "2130706433",
                 "[::ffff:127.0.0.1]",
                 "nosuch.invalid",
                 f"127.0.0.1:{closed_port}",
-            ],
+            ),
             max_body_bytes=hostile.LIMIT,
             max_per_template=150,
             timeout=1.5,
@@ -63,11 +64,11 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
 
 def test_the_crawl_ends_with_every_url_decided(crawled: Crawled) -> None:
     assert crawled.ledger.unfinished() == 0
-    assert crawled.tally["fetched"] == sum(
+    assert crawled.tally.fetched == sum(
         outcome["kind"] == "Fetched" for outcome in crawled.outcomes.values()
     )
     # The port that is closed was tried three times, for its robots.txt.
-    assert crawled.tally["requests"] == len(crawled.site.log) + 3
+    assert crawled.tally.requests == len(crawled.site.log) + 3
 
 
 def test_every_reason_is_a_known_word(crawled: Crawled) -> None:
