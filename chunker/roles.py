@@ -86,4 +86,4 @@ def _is_trail(text: str) -> bool:
         return False
     rest = _LINK.sub("\x00", text)
     between = rest.strip().split("\x00")[1:-1]
-    return all(re.fullmatch(r"\s*(?:[>/»\u203a→|]|\\>|::)\s*", one) for one in between)
+    return all(re.fullmatch(r"\s*(?:[>/»\u203a→]|\\>|::)\s*", one) for one in between)
