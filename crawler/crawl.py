@@ -14,6 +14,7 @@ from crawler.ports import Frontier
 from crawler.scope import Rules
 from crawler.settings import allowed_names, for_crawl
 from crawler.spider import SiteSpider
+from crawler.trust import find_authorities
 
 
 def run(
@@ -31,6 +32,7 @@ def run(
     counted. Raises SeedError, and what the frontier raises; a page that fails is an outcome, never
     an exception.
     """
+    find_authorities()
     tally = Tally()
     thread = FrontierThread(frontier)
     process = AsyncCrawlerProcess(for_crawl(scope, politeness))

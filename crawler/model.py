@@ -38,6 +38,8 @@ class Politeness:
     """Seconds for a whole response, slow drips included."""
     max_body_bytes: int = 32 * 1024 * 1024
     """After decompression."""
+    verify_tls: bool = True
+    """Whether a site must prove its name; without it a page may come from anybody on the way."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,6 @@ def _refusal(error: Exception) -> RefusedError | UnavailableError:
     reason, transient, detail = classify(error)
     if not transient:
         return RefusedError(reason, detail)
-    if reason in (reasons.DNS, reasons.CONNECT, reasons.RATE_LIMITED):
+    if reason in (reasons.DNS, reasons.CONNECT, reasons.TLS, reasons.RATE_LIMITED):
         return UnavailableError(reason, detail)
     return UnavailableError(reasons.ROBOTS_UNAVAILABLE, f"{reason}: {detail}")

@@ -104,6 +104,7 @@ def for_crawl(scope: Scope, politeness: Politeness) -> dict[str, Any]:
         "DOWNLOAD_DELAY": politeness.delay,
         "DOWNLOAD_TIMEOUT": politeness.timeout,
         "DOWNLOAD_MAXSIZE": politeness.max_body_bytes,
+        "DOWNLOAD_VERIFY_CERTIFICATES": politeness.verify_tls,
         "AUTOTHROTTLE_TARGET_CONCURRENCY": float(politeness.concurrency_per_host),
         "ALLOW_HOSTS": list(allowed_names(scope)),
         # AutoThrottle starts every host slowly; named private ones are the user's own.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+from dataclasses import fields
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ PROCESSES.set_forkserver_preload(
         "scrapy.pqueues",
     ]
 )
-POLITENESS = ("obey_robots", "delay", "concurrency_per_host", "timeout", "max_body_bytes")
+POLITENESS = frozenset(field.name for field in fields(Politeness)) - {"user_agent"}
 
 
 class Crawl:
@@ -40,7 +41,7 @@ class Crawl:
 
     def __init__(self, ledger: Path | None, seed: str, **options: Any) -> None:
         """Options are fields of Scope and Politeness."""
-        politeness = {name: options.pop(name) for name in POLITENESS if name in options}
+        politeness = {name: options.pop(name) for name in POLITENESS & set(options)}
         scope = Scope(seeds=(seed,), **{"allow_hosts": ("127.0.0.1",), **options})
         self._answers, theirs = PROCESSES.Pipe(duplex=False)
         self._process = PROCESSES.Process(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -36,15 +37,20 @@ Route = Answer | Callable[["Asked", int], Answer]
 class Site:
     """Routes by path and query, or by path alone; keeps a log of what was asked."""
 
-    def __init__(self, latency: float = 0.0) -> None:
+    def __init__(self, latency: float = 0.0, tls: ssl.SSLContext | None = None) -> None:
         self.routes: dict[str, Route] = {}
         self.log: list[Asked] = []
         self.arrived = threading.Condition()
         self.most_at_once = 0
         self.latency = latency
         self._now = 0
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), _handler(self))
+        self._scheme = "http"
+        if tls is not None:
+            self._scheme = "https"
+            self._server.socket = tls.wrap_socket(
+                self._server.socket, server_side=True, do_handshake_on_connect=False
+            )
 
     @property
     def port(self) -> int:
@@ -52,7 +58,7 @@ class Site:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{self._scheme}://127.0.0.1:{self.port}"
 
     def page(self, path: str, *links: str, head: str = "", **headers: str) -> None:
         """An HTML page with links; header names have `_` for `-`."""
@@ -104,6 +110,13 @@ class Site:
             self._server.shutdown()
             self._server.server_close()
             thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Clients that break off, or trust nobody, are part of the tests."""
 
 
 def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
