@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 from scrapy.crawler import AsyncCrawlerProcess
@@ -32,6 +33,8 @@ def run(
     counted. Raises SeedError, and what the frontier raises; a page that fails is an outcome, never
     an exception.
     """
+    # What Scrapy warns of (bodies over the limit, and the like) is in the outcomes.
+    logging.getLogger("scrapy").setLevel(logging.ERROR)
     find_authorities()
     tally = Tally()
     thread = FrontierThread(frontier)

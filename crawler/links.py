@@ -24,6 +24,11 @@ LINK_HEADER = re.compile(r"<([^>]*)>((?:[^,\"]|\"[^\"]*\")*)")
 REL = re.compile(r";\s*rel\s*=\s*\"?([^\";]+)", re.I)
 #: A directive of X-Robots-Tag that is for one crawler stands behind its name and a colon.
 FOR_AGENT = re.compile(r"\s*([\w.-]+)\s*:\s*(.*)", re.DOTALL)
+#: Directives that have a value behind a colon themselves.
+WITH_VALUE = re.compile(r"unavailable_after|max-(?:snippet|image-preview|video-preview)")
+#: Links read of one page, and characters of a Link header: no page of a reader has more.
+MAX_LINKS = 10_000
+MAX_HEADER = 4096
 FOLLOWED_RELS = frozenset({"next", "prev", "alternate", "help", "contents", "index", "start", "up"})
 #: Alternates of these types are feeds and other forms of the page, not pages.
 HTML_TYPES = frozenset({"", "text/html", "application/xhtml+xml", "application/pdf"})
@@ -52,11 +57,7 @@ def robots_directives(values: Iterable[str], agent: str) -> frozenset[str]:
     found: set[str] = set()
     for value in values:
         named = FOR_AGENT.match(value)
-        if named and named[1].lower() not in (
-            "unavailable_after",
-            "max-snippet",
-            "max-image-preview",
-        ):
+        if named and not WITH_VALUE.fullmatch(named[1].lower()):
             if named[1].lower() != agent:
                 continue
             value = named[2]
@@ -67,7 +68,7 @@ def robots_directives(values: Iterable[str], agent: str) -> frozenset[str]:
 def header_canonical(values: Iterable[str], base: str) -> str | None:
     """The canonical URL that a Link header names."""
     for value in values:
-        for target, parameters in LINK_HEADER.findall(value):
+        for target, parameters in LINK_HEADER.findall(value[:MAX_HEADER]):
             rel = REL.search(parameters)
             if rel and "canonical" in rel[1].lower().split():
                 return _resolve(base, target, "utf-8")
@@ -94,6 +95,8 @@ def read_html(response: HtmlResponse, agent: str) -> PageHead:
                 url = _resolve(base, href, response.encoding)
                 if url and (url not in links or links[url].nofollow):
                     links[url] = Link(url, nofollow)
+        if len(links) >= MAX_LINKS:
+            break
     return PageHead(
         links=tuple(links.values()),
         # Several that differ are a mistake, and no statement.

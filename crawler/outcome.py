@@ -42,7 +42,7 @@ def visit(task: Task, response: Response, discovery: Discovery, agent: str) -> O
     """The outcome of asking for `task`; `agent` is the crawler's token in robots directives."""
     now = datetime.now(UTC)
     status = response.status
-    if status == 304:
+    if status == 304 and (task.etag or task.last_modified):
         return NotModified(task.url, now)
     if status in REDIRECTS and response.headers.get("Location"):
         return _redirect(task, response, _header(response, "Location"), discovery, now)

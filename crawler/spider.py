@@ -78,7 +78,8 @@ class SiteSpider(Spider):
         seeds = self._discovery.rules.seeds
         with self._fatal():
             await self._frontier.accepted(self._discovery.accepted_before)
-            await self._tell(tuple(Found(seed, 0, None) for seed in seeds))
+            why_not = self._discovery.rules.why_not
+            await self._tell(tuple(Found(seed, 0, None, why_not(seed)) for seed in seeds))
             if self._discovery.rules.max_depth != 0:
                 usual = (f"{origin(seed)}/sitemap.xml" for seed in seeds)
                 for request in self._sitemaps.requests(usual):
