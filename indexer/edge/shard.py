@@ -205,6 +205,7 @@ def create(folder: Path, slot: Slot) -> Shard:
 def load(folder: Path) -> Shard:
     """Open a slot's folder. Raises `IndexDamagedError`, or `IndexBusyError` where it is held."""
     slot = read_slot(folder)
+    _clear(folder)
     end = time.monotonic() + _LOAD_TIMEOUT
     while True:
         try:
@@ -219,6 +220,11 @@ def load(folder: Path) -> Shard:
     shard = Shard(folder, slot, engine)
     shard.recover()
     return shard
+
+
+def _clear(folder: Path) -> None:
+    """Remove what a compaction that was killed has left: the engine never looks at it again."""
+    shutil.rmtree(folder / SHARD_FOLDER / "temp_segments", ignore_errors=True)
 
 
 def read_slot(folder: Path) -> Slot:
