@@ -129,15 +129,15 @@ def _divided(
     return [atoms[start:end] for start, end in ranges]
 
 
-def _order(markdown: str, atoms: Sequence[_Atom], i: int) -> tuple[int, int]:
+def _order(markdown: str, atoms: Sequence[_Atom], i: int) -> tuple[int, int, int]:
     """Which boundary is joined first: after a heading, after a lead-in, then the finer seams."""
     before, after = atoms[i - 1], atoms[i]
     if before.unit.kind == "heading" and before.unit is not after.unit:
-        return (-9, 0)
+        return (-9, 0, 0)
     if before.unit is not after.unit and markdown[slice(*before.span)].endswith(COLONS):
-        return (-8, 0)
+        return (-8, 0, 0)
     text = markdown[slice(*after.span)]
-    return (-after.seam, cut.priority(text))
+    return (-after.seam, *cut.priority(text))
 
 
 def _atoms(markdown: str, unit: Unit, room: int, size: cut.Size) -> list[_Atom]:

@@ -24,6 +24,7 @@ _STEP_HEADING = re.compile(r"^(?:step\s+)?\d{1,2}(?:[.):]|\s+-)\s", re.IGNORECAS
 _ORDERED_ITEM = re.compile(r"^\s{0,3}\d{1,9}[.)]\s")
 _ITEM = re.compile(r"^\s{0,3}(?:[-*+]|\d{1,9}[.)])\s")
 _SENTENCE_END = re.compile("[.;,!\u2026\u3002\uff01\uff1b\uff0c\u3001]$")
+_SENTENCES = re.compile(r"\w{3,}[.!?]\s+\S|[\u3002\uff01\uff1f].")
 _MARKS = re.compile(r"^[ \t]*#{1,6}(?:[ \t]+|$)")
 _NUMBER = re.compile(r"^\s*\d{1,9}[.)]\s+")
 #: What ends a line that announces the next one.
@@ -95,7 +96,7 @@ def _shown_text(unit: Unit, raw: str) -> str | None:
     text = heading_text(raw)
     if not text or len(text) > CANDIDATE_CHARS or len(text.split()) > CANDIDATE_WORDS:
         return None
-    if _SENTENCE_END.search(text) and not unit.emphasised:
+    if not unit.emphasised and (_SENTENCE_END.search(text) or _SENTENCES.search(text)):
         return None
     return text
 

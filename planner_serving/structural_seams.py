@@ -10,6 +10,9 @@ from chunker.model import OutlineRow
 from chunker.policy import Policy
 from chunker.tokens import count
 
+#: Limit of a seam that always holds: what is too large then is cut inside its last unit.
+UNLIMITED = 1 << 60
+
 
 class Tie(IntEnum):
     """Why two neighbours are joined, the firmest first."""
@@ -52,9 +55,9 @@ def seams(rows: Sequence[OutlineRow], levels: Mapping[str, int], policy: Policy)
         before = rows[i - 1]
         room = policy.max_tokens - spent[i]
         if before.id in levels:
-            tie, limit = Tie.HEADING, room
+            tie, limit = Tie.HEADING, UNLIMITED
         elif before.lead_in and not is_heading:
-            tie, limit = Tie.LEAD_IN, room
+            tie, limit = Tie.LEAD_IN, UNLIMITED
         elif not is_heading:
             tie, limit = Tie.SECTION, room
         else:
