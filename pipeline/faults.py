@@ -5,12 +5,21 @@ from __future__ import annotations
 import errno
 
 import structlog
+from sqlalchemy.exc import OperationalError
 
 import chunker.errors
 import crawler.errors
 import indexer.errors
 
 log = structlog.get_logger()
+
+_FULL = "storage_full", 3, "nothing is lost: make room and run the command again"
+
+
+def describe(error: Exception) -> str:
+    """The error in one line."""
+    said = error.orig if isinstance(error, OperationalError) else error
+    return str(said).strip() or type(error).__name__
 
 
 def classify(error: Exception) -> tuple[str, int, str]:
@@ -30,9 +39,21 @@ def classify(error: Exception) -> tuple[str, int, str]:
     if isinstance(error, terminal):
         return _word(error), 2, ""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "storage_full", 3, "make room and run the command again"
+        return _FULL
+    if isinstance(error, OperationalError):
+        return _database(error)
     log.error("unexpected fault", exc_info=error)
     return "fault", 1, "WRAC_LOG_LEVEL=DEBUG shows where; please report it"
+
+
+def _database(error: OperationalError) -> tuple[str, int, str]:
+    """What the ledger's database said. Its words are SQLite's and PostgreSQL's own."""
+    said = str(error.orig).lower()
+    if "full" in said or "no space" in said:
+        return _FULL
+    if "readonly" in said or "read-only" in said:
+        return "home", 2, "the ledger cannot be written: mend its mode, or choose another --home"
+    return "service_missing", 3, "nothing is lost: run the command again when the ledger is back"
 
 
 def _word(error: Exception) -> str:

@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any
 
 import ray
-from ray.exceptions import RayError, WorkerCrashedError
+from ray.exceptions import RayError, RayTaskError, WorkerCrashedError
 
 from crawler.actor import crawl
 from crawler.model import Tally
@@ -118,7 +118,10 @@ class Crawl:
 
     def result(self) -> Tally:
         """What the crawl did; waits for it. Raises what ended it."""
-        return ray.get(self._ref)
+        try:
+            return ray.get(self._ref)
+        except RayTaskError as error:
+            raise error.cause from None  # without the worker's traceback in its message
 
     def _died(self) -> bool:
         try:

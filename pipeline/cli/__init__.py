@@ -76,8 +76,8 @@ def run(arguments: list[str]) -> int:
 
 def _other(error: Exception, as_json: bool) -> int:
     """Errors of the packages below the pipeline, and faults."""
-    from pipeline.faults import classify
+    from pipeline.faults import classify, describe
 
     code, exit_code, hint = classify(error)
-    output.fail(code, str(error) or type(error).__name__, hint, as_json)
+    output.fail(code, describe(error), hint, as_json)
     return exit_code

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -204,5 +203,8 @@ def _sources(opened: Parts, source: str | None, customer: str | None = None) -> 
     return found
 
 
-def _table(*columns: Iterable[str]) -> Table:
-    return Table(*map(str, columns), box=None, header_style="bold", pad_edge=False)
+def _table(*columns: str) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")  # a URL is never cut
+    return table

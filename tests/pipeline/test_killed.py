@@ -1,0 +1,63 @@
+"""`kill -9` at any moment: the next run ends where an undisturbed one does."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from examples.server import serve
+from tests.pipeline.command import WRAC, contents, environment, wrac
+
+pytestmark = pytest.mark.timeout(600)
+PAGES = 40
+KILLS = 5
+
+
+def test_five_kills_leave_the_index_of_an_undisturbed_run(tmp_path: Path) -> None:
+    seed = random.randrange(10**6)
+    moments = random.Random(seed)
+    with serve(pages=PAGES) as running:
+        [url] = running.urls.values()
+        arguments = ["ingest", f"{url}/", "--source", "docs", "--allow-host", "127.0.0.1"]
+        started = time.monotonic()
+        code, calm = wrac(tmp_path / "calm", *arguments)
+        lasted = time.monotonic() - started
+        assert (code, calm["pages"]["indexed"]) == (0, PAGES)
+        home = tmp_path / "killed"
+        for number in range(KILLS):
+            # Not before the home is there, and spread over what a run lasts.
+            _kill_after(home, arguments, moments.uniform(0.15, 0.95) * lasted)
+            if number % 2:
+                _kill_index_process(home)
+        code, _ = wrac(home, *arguments)
+        assert code == 0, f"seed {seed}"
+        assert contents(home, "docs") == contents(tmp_path / "calm", "docs"), f"seed {seed}"
+        code, verified = wrac(home, "verify")
+        assert (code, verified["problems"]) == (0, []), f"seed {seed}"
+        _, again = wrac(home, *arguments)
+        assert again["embeddings"]["made"] == again["plans"]["made"] == 0
+
+
+def _kill_after(home: Path, arguments: list[str], seconds: float) -> None:
+    process = subprocess.Popen(
+        [WRAC, *arguments], env=environment(home), stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+
+
+def _kill_index_process(home: Path) -> None:
+    for process in psutil.process_iter(["cmdline"]):
+        line = process.info["cmdline"] or []
+        if "indexer.edge" in line and str(home) in line:
+            process.kill()
+            process.wait()
