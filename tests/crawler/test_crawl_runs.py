@@ -111,6 +111,31 @@ def test_a_site_without_rules_for_now_is_left_alone(tmp_path: Path) -> None:
     assert outcome["transient"] is True
 
 
+def test_robots_txt_and_sitemaps_are_followed_where_they_moved(tmp_path: Path) -> None:
+    with Site().serving() as site:
+        site.page("/p0", "/forbidden")
+        site.redirect("/robots.txt", "/moved/rules", 301)
+        site.routes["/moved/rules"] = Answer("User-agent: *\nDisallow: /forbidden\n")
+        site.redirect("/sitemap.xml", "/moved/map", 302)
+        site.routes["/moved/map"] = Answer("<urlset><url><loc>/listed</loc></url></urlset>")
+        site.page("/listed")
+        crawl(tmp_path / "ledger.db", f"{site.url}/p0")
+    outcomes = ledger_of(tmp_path / "ledger.db").outcomes()
+    reasons = {url.removeprefix(site.url): one["reason"] for url, one in outcomes.items()}
+    assert reasons == {"/p0": None, "/listed": None, "/forbidden": "robots"}
+
+
+def test_a_host_that_asks_for_an_hour_is_asked_nothing_more(tmp_path: Path) -> None:
+    with Site().serving() as site:
+        site.page("/p0", *(f"/late/{name}" for name in "abcdef"))
+        for name in "abcdef":
+            site.routes[f"/late/{name}"] = Answer("", 503, {"Retry-After": "3600"})
+        tally = crawl(tmp_path / "ledger.db", f"{site.url}/p0", concurrency_per_host=1)
+        late = [one.path for one in site.log if one.path.startswith("/late/")]
+    assert len(late) == 1
+    assert (tally.fetched, tally.reasons) == (1, {"rate_limited": 6})
+
+
 def test_an_unknown_host_of_a_seed_is_an_outcome_not_an_error(tmp_path: Path) -> None:
     tally = crawl(tmp_path / "ledger.db", "http://nosuch.invalid/")
     assert tally.reasons == {"dns": 1}
