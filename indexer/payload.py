@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from indexer.errors import PointError, SlotError
 from indexer.fusion import Fused
 from indexer.model import Hit, Point, Slot, SparseVector, Stored
@@ -72,7 +70,7 @@ def _row(point: Point) -> Row:
         # A point's id does not depend on its terms: this tells when they are other ones.
         "terms": zlib.crc32(weights, zlib.crc32(indices)),
     }
-    return Row(point.id, point.dense.astype(np.float32).tobytes(), indices, weights, payload)
+    return Row(point.id, point.dense.astype("float32").tobytes(), indices, weights, payload)
 
 
 def terms(sparse: SparseVector) -> tuple[bytes, bytes]:

@@ -14,8 +14,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import indexer
 from indexer.edge import wire
 from indexer.edge.places import index_folder, lock, socket_path
@@ -61,7 +59,7 @@ class EdgeIndex:
     ) -> list[Hit]:
         one_embedder(slots)
         slots = list(dict.fromkeys(slots))
-        vector = dense.astype(np.float32).tobytes()
+        vector = dense.astype("float32").tobytes()
         found = self._ask("search", [_plain(one) for one in slots], vector, *terms(sparse), limit)
         return [
             hit(slots[place], id_, Fused(id_, *ranks), payload)

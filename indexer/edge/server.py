@@ -73,14 +73,14 @@ class Server:
     def stop(self, *_: int | FrameType | None) -> None:
         """Leave as soon as what is being done is done. Also the handler of SIGTERM."""
         self._stopping = True
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
+        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
+            knock.connect(str(self._path))  # wakes the thread that accepts
 
     def run(self) -> None:
         log.info("index process %s serves %s", os.getpid(), self._path)
         threading.Thread(target=self._tend, daemon=True).start()
         while not (self._stopping or (self._expired() and self._leave())):
-            with suppress(OSError):  # nobody came in time, or it was woken to leave
+            with suppress(TimeoutError):
                 self._take(self._listener.accept()[0])
         self._path.unlink(missing_ok=True)
         self._shards.close()

@@ -85,7 +85,7 @@ def test_kills_during_swaps_never_show_half_a_page(edge: EdgeIndex) -> None:
             edge.replace_page(slot(), URL, points[next(turn) % 2])
 
     with repeatedly(swap) as failures:
-        for _ in range(12):
+        for _ in range(8):
             pid = edge.process()
             for _ in range(chance.randrange(40)):
                 edge.process()  # takes a moment, and the swaps go on meanwhile
