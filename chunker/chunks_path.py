@@ -54,4 +54,4 @@ def _says(heading: str, title: str) -> bool:
     said, wanted = set(_WORD.findall(heading.casefold())), set(_WORD.findall(title.casefold()))
     if not said or not wanted:
         return not wanted
-    return len(said & wanted) >= 0.7 * len(wanted) or (len(said) > 2 and said <= wanted)
+    return len(said & wanted) >= 0.6 * len(wanted) or (len(said) > 2 and said <= wanted)
