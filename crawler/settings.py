@@ -53,6 +53,8 @@ SETTINGS: dict[str, Any] = {
         "scrapy.extensions.remote_control.RemoteControl": None,
     },
     "STATS_CLASS": "scrapy.statscollectors.DummyStatsCollector",
+    # Scrapy starts as many workers for each response as it may handle items of; there are none.
+    "CONCURRENT_ITEMS": 1,
     "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
     # Where the connection is made.
     "DOWNLOAD_HANDLERS": {
