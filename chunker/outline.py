@@ -96,6 +96,9 @@ def _shown_text(unit: Unit, raw: str) -> str | None:
     text = heading_text(raw)
     if not text or len(text) > CANDIDATE_CHARS or len(text.split()) > CANDIDATE_WORDS:
         return None
+    letters = sum(map(str.isalpha, text))
+    if letters * 2 < len(text):
+        return None
     if not unit.emphasised and (_SENTENCE_END.search(text) or _SENTENCES.search(text)):
         return None
     return text

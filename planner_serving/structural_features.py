@@ -47,9 +47,6 @@ def is_marked(row: OutlineRow) -> bool:
 def line_features(rows: Sequence[OutlineRow]) -> list[Features | None]:
     """For each row that is a short unmarked line its features; None for every other row."""
     lines = [_line(row) for row in rows]
-    before = _distances(rows, range(len(rows)))
-    after = _distances(rows, range(len(rows) - 1, -1, -1))
-    share = sum(map(is_marked, rows)) / max(len(rows), 1)
     run = _runs(lines, range(len(rows)))
     rest = _runs(lines, range(len(rows) - 1, -1, -1))
     found: list[Features | None] = []
@@ -63,11 +60,6 @@ def line_features(rows: Sequence[OutlineRow]) -> list[Features | None]:
             "first": i == 0,
             "second": i == 1,
             "last": i == len(rows) - 1,
-            "marked_share": min(share * 5, 1.0),
-            "since_marked": min(before[i], _FAR) / _FAR,
-            "until_marked": min(after[i], _FAR) / _FAR,
-            "after_marked": before[i] == 1,
-            "before_marked": after[i] == 1,
         }
         features.update({f"words_to_{n}": line.words <= n for n in _WORD_STEPS})
         features.update({f"run_{n}": run[i] == n for n in range(3)})
@@ -134,17 +126,6 @@ def _beside(
             and abs(other.words - second.words) <= 2
             and abs(other.words - line.words) > 2
         )
-    return found
-
-
-def _distances(rows: Sequence[OutlineRow], order: range) -> list[int]:
-    """Rows to the nearest marked one on the side that the walk comes from; far if there is none."""
-    found, distance = [99] * len(rows), 99
-    for i in order:
-        distance = min(distance + 1, 99)
-        found[i] = distance
-        if is_marked(rows[i]):
-            distance = 0
     return found
 
 

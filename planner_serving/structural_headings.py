@@ -13,11 +13,13 @@ from functools import cache
 from pathlib import Path
 
 from chunker.model import Outline, OutlineRow
-from planner_serving.structural_features import line_features, score
+from planner_serving.structural_features import is_marked, line_features, score
 
 WEIGHTS = Path(__file__).parent / "data" / "headings.json"
 #: Probability from which on a plain line is taken for a heading.
 THRESHOLD = 0.35
+#: Plain lines are looked at only where no larger share of a page's units is set apart as heading.
+BARE_SHARE = 0.02
 #: How sure it is that a line which is bold from end to end is a heading.
 EMPHASISED = 0.9
 #: Longest text, in words, that a bold line may have to be one.
@@ -56,7 +58,9 @@ def headings(outline: Outline, rows: Sequence[OutlineRow]) -> dict[str, Heading]
 def _confidences(rows: Sequence[OutlineRow]) -> dict[str, float]:
     """The rows that are headings, with how sure that is."""
     sure: dict[str, float] = {}
-    for i, (row, features) in enumerate(zip(rows, line_features(rows), strict=True)):
+    bare = sum(map(is_marked, rows)) <= max(1, len(rows) * BARE_SHARE)
+    lines = line_features(rows) if bare else [None] * len(rows)
+    for i, (row, features) in enumerate(zip(rows, lines, strict=True)):
         if row.level is not None:
             sure[row.id] = 1.0
         elif row.emphasised and row.text is not None:

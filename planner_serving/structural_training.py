@@ -29,7 +29,7 @@ from planner_serving.structural_features import Features, line_features
 from planner_serving.structural_headings import THRESHOLD, WEIGHTS
 
 #: How the documents' structure is taken away.
-VARIANTS = ("kept", "plain", "bold or gone", "bare")
+VARIANTS = ("plain", "bare")
 RIDGE = 3.0
 
 _ITEM = re.compile(r"\n(?=[ \t]*(?:[-*+]|\d+[.)])[ \t])")
@@ -69,19 +69,14 @@ def examples(folder: Path) -> Iterator[Example]:
 def flattened(body: bytes, name: str, variant: str) -> tuple[str, list[str]]:
     """A document without marked headings, and the texts of those that are now plain lines."""
     document = parse(body, name, "text/markdown")
-    chance = random.Random(f"{name} {variant}")
-    separator = chance.choice([" ", " | ", ", "])
+    separator = random.Random(f"{name} {variant}").choice([" ", " | ", ", "])
     blocks: list[str] = []
     wanted: list[str] = []
     for unit in document.units:
         raw = document.markdown[unit.start : unit.end]
         text = heading_text(raw)
-        if variant == "kept":
-            blocks.append(raw)
-        elif unit.kind != "heading":
+        if unit.kind != "heading":
             blocks.extend(_bare(unit, raw, separator) if variant == "bare" else [raw])
-        elif variant == "bold or gone":
-            blocks.extend([f"**{text}**"] if chance.random() < 0.5 else [])
         else:
             line = _sentence_case(text) if variant == "bare" else text
             blocks.append(_escaped(line))
