@@ -79,8 +79,7 @@ class LedgerFrontier:
             source.pass_number,
             replace(page, links=tuple(_of_site(page.links))),
             digest,
-            # No site profile yet: the verdicts' part is empty.
-            f":{source.pins.fingerprint}",
+            source.pins.fingerprint,
         )
 
 

@@ -17,6 +17,7 @@ from crawler import reasons
 from crawler.model import Scope, Tally
 from crawler.scope import Rules
 from indexer import sparse
+from pipeline import profiling
 from pipeline.errors import EmptySourceError, PinnedError
 from pipeline.ledger import Counts, Ledger, Pins, Source
 from pipeline.pages import Report
@@ -81,9 +82,14 @@ def ingest(
             pool = topology.RayPool(parts, source)
             loop = Reconciler(ledger, source, runner, pool)
             loop.on_change = _watch(ledger, source, runner, loop.report, crawl, on_progress)
+            if not source.verdicts:
+                loop.hold(lambda: crawl.running and _fetched(ledger, name) < profiling.FIRST_PAGES)
+                source = profiling.begin(ledger, parts.store, source)
             loop.run(more=lambda: crawl.running)
             tally = crawl.result()
-            ledger.visits.settle(name, f":{source.pins.fingerprint}")
+            ledger.visits.settle(name, source.pins.fingerprint)
+            loop.run()
+            profiling.settle(ledger, parts.store, ledger.sources.get(name))
             report = loop.run()
         ledger.sources.end_pass(name, datetime.now(UTC))
     finally:
@@ -92,6 +98,10 @@ def ingest(
     if counts.indexed == 0 and not tally.not_modified:
         raise _empty(ledger, source)
     return Ingested(source, tally, report, counts, time.monotonic() - started)
+
+
+def _fetched(ledger: Ledger, name: str) -> int:
+    return len(ledger.pages.fetched(name, profiling.FIRST_PAGES))
 
 
 def declare(

@@ -2,7 +2,9 @@
 
     <customer>/bodies/<hh>/<sha256>.zst            content-addressed inside the customer
     <customer>/sources/<source>/fetches/<hh>/<key>.zst      response metadata, by URL
-    <customer>/sources/<source>/records/<hh>/<key>.zst      document, plan and point ids, by URL
+    <customer>/sources/<source>/records/<hh>/<key>.zst      document, plan, origin of points, by URL
+    <customer>/sources/<source>/blocks/<hh>/<key>.zst       fingerprints of its blocks, by URL
+    <customer>/sources/<source>/verdicts/<name>.zst         what the site's profile says of blocks
 
 On any file system that fsspec reaches. Every path begins with the customer, so that removing a
 customer is removing what is his.
@@ -13,7 +15,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -27,6 +29,12 @@ class MissingBodyError(TerminalError):
     """The ledger names a body that the page store does not hold."""
 
     code = "missing_body"
+
+
+class MissingVerdictsError(TerminalError):
+    """The ledger names verdicts that the page store does not hold."""
+
+    code = "missing_verdicts"
 
 
 class PageStore:
@@ -73,6 +81,32 @@ class PageStore:
     def record(self, customer: str, source: str, url: str) -> dict[str, Any] | None:
         return _decode(self._read(self._page(customer, source, "records", url)))
 
+    def put_blocks(self, customer: str, source: str, url: str, fingerprints: Sequence[str]) -> None:
+        """Store the fingerprints of a page's blocks, 16 hexadecimal digits each."""
+        path = self._page(customer, source, "blocks", url)
+        self._write(path, bytes.fromhex("".join(sorted(set(fingerprints)))))
+
+    def blocks(self, customer: str, source: str, url: str) -> frozenset[str]:
+        """The fingerprints of a page's blocks; none where none were stored."""
+        packed = (self._read(self._page(customer, source, "blocks", url)) or b"").hex()
+        return frozenset(packed[i : i + 16] for i in range(0, len(packed), 16))
+
+    def put_verdicts(
+        self, customer: str, source: str, name: str, verdicts: Mapping[str, bool]
+    ) -> None:
+        """Store verdicts of the site's profile under a name that their content gives."""
+        self._write(self._verdicts(customer, source, name), _encode(verdicts))
+
+    def verdicts(self, customer: str, source: str, name: str) -> dict[str, bool]:
+        """Verdicts by name. Raises `MissingVerdictsError`."""
+        found = _decode(self._read(self._verdicts(customer, source, name)))
+        if found is None:
+            raise MissingVerdictsError(
+                f"verdicts {name} of source {source} are not in the page store",
+                "wrac ingest makes them again at its end",
+            )
+        return found
+
     def delete_record(self, customer: str, source: str, url: str) -> None:
         self._delete(self._page(customer, source, "records", url))
 
@@ -86,6 +120,9 @@ class PageStore:
 
     def _body(self, customer: str, digest: str) -> str:
         return f"{self._root}/{customer}/bodies/{digest[:2]}/{digest}.zst"
+
+    def _verdicts(self, customer: str, source: str, name: str) -> str:
+        return f"{self._root}/{customer}/sources/{source}/verdicts/{name}.zst"
 
     def _page(self, customer: str, source: str, kind: str, url: str) -> str:
         key = hashlib.sha256(url.encode()).hexdigest()[:32]

@@ -8,15 +8,15 @@ from __future__ import annotations
 import faulthandler
 import resource
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
 import chunker
-from chunker import tokens
+from chunker import profile, tokens
 from chunker.errors import TerminalError
-from pipeline import page
+from pipeline import page, profiling
 from pipeline.errors import PipelineError, TransientError
 from pipeline.ledger import Job, Source
 from pipeline.pages import Failed, Parsed, Prepared, Removal, Unchanged
@@ -46,6 +46,8 @@ class ParseStage:
         self._source = source
         self._store = store
         self._count = counter
+        self._name = ""
+        self._published: Mapping[str, bool] = {}
 
     def run(self, jobs: Sequence[Job], limits: Limits | None = None) -> list[Parsed]:
         """One result a job, in order. A page that fails is a value and never an exception."""
@@ -71,11 +73,25 @@ class ParseStage:
             return Failed(job, "fault", f"{type(error).__name__}: {error}")
 
     def _prepared(self, job: Job, body: bytes) -> Parsed:
-        document = chunker.parse(body, job.url, job.content_type, source=job.source)
+        source = self._source
+        marks = profiling.blocks_of(body, job.url, job.content_type)
+        self._store.put_blocks(source.customer, source.name, job.url, marks)
+        verdicts = profile.on_page(self._verdicts(job.verdicts), marks)
+        document = chunker.parse(
+            body, job.url, job.content_type, source=job.source, verdicts=verdicts
+        )
         if document.content_hash == job.document_hash:
             return Unchanged(job)
         made = page.chunk(document, self._source.pins.policy, self._count)
         return Prepared(job, document, made.plan, made.chunks, made.replaced)
+
+    def _verdicts(self, name: str) -> Mapping[str, bool]:
+        """The verdicts of that name; those read last are kept, a run has one or two."""
+        if name != self._name:
+            customer, source = self._source.customer, self._source.name
+            self._published = self._store.verdicts(customer, source, name) if name else {}
+            self._name = name
+        return self._published
 
 
 def limit_memory(limit: int) -> None:

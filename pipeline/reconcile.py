@@ -68,6 +68,12 @@ class Reconciler:
     _failures: int = 0
     _pause_until: float = 0.0
 
+    def hold(self, still: Callable[[], bool]) -> None:
+        """Wait for as long as `still()` says so, showing progress."""
+        while still():
+            self.on_change()
+            self.wait(POLL)
+
     def run(self, more: Callable[[], bool] = lambda: False) -> Report:
         """Work until nothing differs and `more()` says that nothing is still to come.
 

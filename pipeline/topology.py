@@ -95,12 +95,7 @@ class Crawl:
     """A crawl that runs in a worker of its own."""
 
     def __init__(self, parts: Parts, source: Source, runner: str) -> None:
-        self._start = lambda: crawl.options(num_cpus=0.3).remote(
-            source.name,
-            source.scope,
-            crawling.politeness(parts.settings),
-            crawling.OpenFrontier(parts, source, runner),
-        )
+        self._parts, self._source, self._runner = parts, source, runner
         self._ref = self._start()
         self._left = RESTARTS
 
@@ -119,9 +114,19 @@ class Crawl:
     def result(self) -> Tally:
         """What the crawl did; waits for it. Raises what ended it."""
         try:
-            return ray.get(self._ref)
+            tally: Tally = ray.get(self._ref)
+            return tally
         except RayTaskError as error:
             raise error.cause from None  # without the worker's traceback in its message
+
+    def _start(self) -> Any:
+        task: Any = crawl
+        return task.options(num_cpus=0.3).remote(
+            self._source.name,
+            self._source.scope,
+            crawling.politeness(self._parts.settings),
+            crawling.OpenFrontier(self._parts, self._source, self._runner),
+        )
 
     def _died(self) -> bool:
         try:

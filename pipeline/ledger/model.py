@@ -53,6 +53,10 @@ class Source:
     pass_number: int
     pass_open: bool
     pass_ended_at: datetime | None
+    verdicts: str
+    """Name of the published verdicts of the site's profile; empty: none yet."""
+    settled_verdicts: str
+    """Name of those that the last whole pass ended with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,8 @@ class Job:
     """Of the document that is indexed now, if it was made with the same pins."""
     chunks: int
     attempts: int
+    verdicts: str
+    """Name of the verdicts of the site's profile that it is to be parsed with."""
 
 
 @dataclass(frozen=True, slots=True)

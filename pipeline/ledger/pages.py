@@ -85,6 +85,26 @@ class Pages:
             for row in connection.execute(query.order_by(pages.c.url)):
                 yield row.url, row.indexed.split(":")[0], row.chunks
 
+    def fetched(self, source: str, limit: int) -> list[tuple[str, str, str]]:
+        """URL, body hash and content type of pages that were fetched, nearest first."""
+        query = (
+            select(pages.c.url, pages.c.body_hash, pages.c.content_type)
+            .where(pages.c.source == source, pages.c.wanted.is_not(None))
+            .order_by(pages.c.depth, pages.c.url)
+            .limit(limit)
+        )
+        with sql.read(self._engine) as connection:
+            return [
+                (row.url, row.body_hash, row.content_type or "")
+                for row in connection.execute(query)
+            ]
+
+    def documents(self, source: str) -> Iterator[str]:
+        """URLs of all pages that are indexed or to be."""
+        query = select(pages.c.url).where(pages.c.source == source, pages.c.wanted.is_not(None))
+        with sql.read(self._engine) as connection:
+            yield from connection.scalars(query.order_by(pages.c.url))
+
     def bodies(self, source: str) -> set[str]:
         """Hashes of the bodies that the source's pages refer to."""
         query = select(pages.c.body_hash).where(

@@ -41,6 +41,9 @@ sources = Table(
     Column("pass_number", Integer, nullable=False, default=0),
     Column("pass_open", Boolean, nullable=False, default=False),
     Column("pass_ended_at", DateTime(timezone=True)),
+    # Which verdicts of the site's profile pages are parsed with, and those of the last whole pass.
+    Column("verdicts", String(64), nullable=False, default=""),
+    Column("settled_verdicts", String(64), nullable=False, default=""),
     # Who works on the source now.
     Column("runner", Text),
     Column("runner_until", DateTime(timezone=True)),
@@ -68,6 +71,8 @@ pages = Table(
     Column("fetched_at", DateTime(timezone=True)),
     Column("alias_of", Text),
     Column("missing_passes", Integer, nullable=False, default=0),
+    # The verdicts that were published last among those that concern this page.
+    Column("verdicts", String(64), nullable=False, default="", server_default=""),
     # What should be indexed and what is: body hash, verdicts and pins; null: nothing.
     Column("wanted", Text),
     Column("indexed", Text),

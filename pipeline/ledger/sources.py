@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Engine, Row, delete, func, or_, select, update
+from sqlalchemy import Engine, Row, case, delete, func, or_, select, update
 
 from crawler.model import Scope
 from pipeline.errors import SourceBusyError, UnknownSourceError, UsageError
@@ -112,6 +113,27 @@ class Sources:
                 .values(pass_open=False, pass_ended_at=now)
             )
 
+    def publish(self, name: str, verdicts: str, urls: Sequence[str], settled: bool) -> None:
+        """Publish verdicts of the site's profile; the pages that they concern differ from now on.
+
+        `settled`: they come of a whole pass and not of its first pages.
+        """
+        values = {"verdicts": verdicts} | ({"settled_verdicts": verdicts} if settled else {})
+        with self._engine.begin() as connection:
+            connection.execute(update(sources).where(sources.c.name == name).values(**values))
+            for start in range(0, len(urls), 500):
+                connection.execute(
+                    update(pages)
+                    .where(pages.c.source == name, pages.c.url.in_(urls[start : start + 500]))
+                    .values(
+                        verdicts=verdicts,
+                        wanted=case(
+                            (pages.c.wanted.is_(None), None),
+                            else_=pages.c.body_hash + f":{verdicts}:" + _last(pages.c.wanted),
+                        ),
+                    )
+                )
+
     def take(self, name: str, runner: str, now: datetime, dead: str | None = None) -> None:
         """Hold the source for a run. Raises `SourceBusyError` naming the run that holds it.
 
@@ -169,6 +191,11 @@ class Sources:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
+def _last(column: Any) -> Any:
+    """The pins' part of `wanted`: its last 16 characters."""
+    return func.substr(column, func.length(column) - 15, 16)
+
+
 def _cut_last(column: Any) -> Any:
     return func.substr(column, 1, func.length(column) - 16)
 
@@ -187,4 +214,6 @@ def _source(row: Row[Any]) -> Source:
         pass_number=row.pass_number,
         pass_open=row.pass_open,
         pass_ended_at=sql.utc(row.pass_ended_at) if row.pass_ended_at else None,
+        verdicts=row.verdicts,
+        settled_verdicts=row.settled_verdicts,
     )

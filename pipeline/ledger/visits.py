@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Engine, func, select, update
+from sqlalchemy import Connection, Engine, func, literal, select, update
 
 from crawler import reasons
 from crawler.model import Fetched, Found, Missed, NotModified, Task
@@ -76,12 +77,9 @@ class Visits:
             _add_links(connection, source, links)
 
     def fetched(
-        self, source: str, pass_number: int, visit: Fetched, body_hash: str, fixed: str
+        self, source: str, pass_number: int, visit: Fetched, body_hash: str, pins: str
     ) -> None:
-        """Record a page and its links.
-
-        `fixed` is the part of `wanted` that does not come from the body: verdicts and pins.
-        """
+        """Record a page and its links. `pins`: fingerprint of what its source is pinned to."""
         alias_of = visit.canonical if visit.canonical not in (None, visit.url) else None
         reason = "noindex" if visit.noindex else "duplicate" if alias_of else None
         values: dict[str, Any] = {
@@ -102,7 +100,7 @@ class Visits:
         if visit.noindex:
             values |= {"wanted": None, "failed": None}
         elif alias_of is None:
-            values["wanted"] = f"{body_hash}:{fixed}"
+            values["wanted"] = _Wanted(body_hash, pins)
         # Otherwise what is wanted depends on the canonical page: `settle` decides.
         with self._engine.begin() as connection:
             _put(connection, source, visit.url, values)
@@ -178,7 +176,7 @@ class Visits:
                 connection.execute(_page(source, url).values(**values))
         return len(changed)
 
-    def settle(self, source: str, fixed: str) -> None:
+    def settle(self, source: str, pins: str) -> None:
         """At the end of a pass: pages that name a canonical page give way to it if it is there.
 
         The result does not depend on the order of the visits. A page whose canonical page was
@@ -186,7 +184,13 @@ class Visits:
         """
         with self._engine.begin() as connection:
             rows = connection.execute(
-                select(pages.c.url, pages.c.alias_of, pages.c.body_hash, pages.c.wanted).where(
+                select(
+                    pages.c.url,
+                    pages.c.alias_of,
+                    pages.c.body_hash,
+                    pages.c.verdicts,
+                    pages.c.wanted,
+                ).where(
                     pages.c.source == source,
                     pages.c.fetch == "fetched",
                     pages.c.alias_of.is_not(None),
@@ -197,7 +201,7 @@ class Visits:
             for row in rows:
                 end = _end_of_chain(row.url, chains)
                 if end == row.url or not _stands(connection, source, end, set(chains)):
-                    wanted = f"{row.body_hash}:{fixed}"
+                    wanted = f"{row.body_hash}:{row.verdicts}:{pins}"
                     values = {"wanted": wanted, "reason": None}
                 else:
                     values = {"wanted": None, "failed": None, "reason": "duplicate"}
@@ -233,11 +237,26 @@ def _page(source: str, url: str) -> Any:
     return update(pages).where(pages.c.source == source, pages.c.url == url)
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is wanted of a page: its body, the verdicts that concern it already, the pins."""
+
+    body_hash: str
+    pins: str
+
+    def of(self, verdicts: Any) -> Any:
+        return literal(f"{self.body_hash}:") + verdicts + f":{self.pins}"
+
+
 def _put(connection: Connection, source: str, url: str, values: dict[str, Any]) -> None:
     """Write to a page's row, made at depth 0 if nothing was known of it."""
+    new = {"source": source, "url": url, "depth": 0, **values}
+    if (wanted := new.get("wanted")) is not None:
+        new["wanted"] = wanted.of("")
+        values = values | {"wanted": wanted.of(pages.c.verdicts)}
     connection.execute(
         sql.insert(connection, pages)
-        .values(source=source, url=url, depth=0, **values)
+        .values(**new)
         .on_conflict_do_update(index_elements=["source", "url"], set_=values)
     )
 

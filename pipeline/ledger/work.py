@@ -11,7 +11,7 @@ from sqlalchemy import Engine, Row, func, or_, select, update
 
 from pipeline.ledger import sql
 from pipeline.ledger.model import Job
-from pipeline.ledger.schema import DIFFERS, pages
+from pipeline.ledger.schema import DIFFERS, pages, sources
 
 #: A page that killed its worker this often is set aside.
 MAX_ATTEMPTS = 3
@@ -40,11 +40,12 @@ class Work:
         """
         free = or_(pages.c.lease.is_(None), pages.c.lease != runner)
         query = (
-            select(pages)
+            select(pages, sources.c.verdicts.label("published"))
+            .join(sources, sources.c.name == pages.c.source)
             .where(pages.c.source == source, DIFFERS, free)
             .order_by(pages.c.url)
             .limit(limit)
-            .with_for_update(skip_locked=True)
+            .with_for_update(skip_locked=True, of=pages)
         )
         with self._engine.begin() as connection:
             rows = connection.execute(query).all()
@@ -118,7 +119,7 @@ class Work:
 
 def _job(row: Row[Any]) -> Job:
     wanted, indexed = row.wanted, row.indexed
-    same_pins = wanted and indexed and wanted.split(":")[1:] == indexed.split(":")[1:]
+    same_pins = wanted and indexed and wanted.split(":")[-1] == indexed.split(":")[-1]
     return Job(
         source=row.source,
         url=row.url,
@@ -130,4 +131,5 @@ def _job(row: Row[Any]) -> Job:
         document_hash=row.document_hash if same_pins else None,
         chunks=row.chunks,
         attempts=row.attempts,
+        verdicts=row.published,
     )

@@ -17,7 +17,7 @@ from pipeline.ledger.work import Done
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 SEED = "https://a.example/"
 PINS = Pins(policy=Policy(), parser="1", embedder="m@1", dimensions=4, sparse="bm25@1")
-FIXED = f":{PINS.fingerprint}"
+PINNED = PINS.fingerprint
 
 
 def declare(ledger: Ledger, name: str = "docs", customer: str = "acme", pins: Pins = PINS) -> int:
@@ -33,7 +33,7 @@ def fetched(url: str = SEED, body: bytes = b"x", **more: object) -> Fetched:
 
 def visit(ledger: Ledger, page: Fetched, body_hash: str = "h1", number: int = 1) -> None:
     ledger.visits.discovered("docs", [Found(page.url, 1, SEED)])
-    ledger.visits.fetched("docs", number, page, body_hash, FIXED)
+    ledger.visits.fetched("docs", number, page, body_hash, PINNED)
 
 
 def index(ledger: Ledger, chunks: int = 2) -> list[str]:
@@ -259,7 +259,7 @@ def test_a_page_gives_way_to_its_canonical_page_in_any_order(
     for name in order:
         canonical = SEED + "b" if name == "a" else None
         visit(ledger, fetched(SEED + name, canonical=canonical), f"h{name}")
-    ledger.visits.settle("docs", FIXED)
+    ledger.visits.settle("docs", PINNED)
     assert index(ledger) == [SEED + "b"]
     assert states(ledger)[SEED + "a"] == ("skipped", "duplicate")
 
@@ -269,12 +269,12 @@ def test_a_page_whose_canonical_page_is_not_there_stands_for_itself(ledger: Ledg
     visit(ledger, fetched(SEED + "a", canonical=SEED + "none"))
     ledger.visits.missed("docs", 1, Missed(SEED + "none", "not_found", 404, NOW))
     assert index(ledger) == []
-    ledger.visits.settle("docs", FIXED)
+    ledger.visits.settle("docs", PINNED)
     assert index(ledger) == [SEED + "a"]
     # The next pass says the same again: nothing is removed meanwhile.
     visit(ledger, fetched(SEED + "a", canonical=SEED + "none"), "h1", 2)
     assert ledger.work.waiting("docs") == 0
-    ledger.visits.settle("docs", FIXED)
+    ledger.visits.settle("docs", PINNED)
     assert ledger.work.waiting("docs") == 0
 
 
@@ -282,11 +282,11 @@ def test_a_canonical_page_that_ceases_gives_its_place_back(ledger: Ledger) -> No
     declare(ledger)
     visit(ledger, fetched(SEED + "a", canonical=SEED + "b"), "ha")
     visit(ledger, fetched(SEED + "b"), "hb")
-    ledger.visits.settle("docs", FIXED)
+    ledger.visits.settle("docs", PINNED)
     assert index(ledger) == [SEED + "b"]
     for number in (2, 3):
         ledger.visits.missed("docs", number, Missed(SEED + "b", "not_found", 404, NOW))
-        ledger.visits.settle("docs", FIXED)
+        ledger.visits.settle("docs", PINNED)
     assert index(ledger) == [SEED + "a", SEED + "b"]  # one added, one removed
 
 
@@ -294,7 +294,7 @@ def test_in_a_cycle_of_canonicals_the_least_url_stands(ledger: Ledger) -> None:
     declare(ledger)
     for name, other in (("a", "c"), ("b", "a"), ("c", "b")):
         visit(ledger, fetched(SEED + name, canonical=SEED + other), f"h{name}")
-    ledger.visits.settle("docs", FIXED)
+    ledger.visits.settle("docs", PINNED)
     assert index(ledger) == [SEED + "a"]
 
 

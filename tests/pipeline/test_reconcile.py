@@ -13,7 +13,7 @@ from pipeline.errors import ServiceMissingError
 from pipeline.ledger import Job, Ledger
 from pipeline.pages import Failed, Indexed, Report, Result
 from pipeline.reconcile import BATCH, PATIENCE, Batch, Reconciler
-from tests.pipeline.test_ledger import FIXED, SEED, declare, states
+from tests.pipeline.test_ledger import PINNED, SEED, declare, states
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 Answer = Callable[[Job], Result | str]
@@ -61,7 +61,7 @@ def pages(ledger: Ledger, *names: str) -> None:
     for name in names:
         page = Fetched(SEED + name, SEED + name, 200, {}, "text/html", b"x", NOW)
         ledger.visits.discovered("docs", [Found(SEED + name, 1, SEED)])
-        ledger.visits.fetched("docs", 1, page, f"h-{name}", FIXED)
+        ledger.visits.fetched("docs", 1, page, f"h-{name}", PINNED)
 
 
 def reconcile(ledger: Ledger, answer: Answer, **more: object) -> tuple[Report, ScriptedPool]:
