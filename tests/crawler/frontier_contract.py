@@ -2,7 +2,8 @@
 
 Subclass `DurableFrontierContract` and give it a fixture `frontiers`: a callable that opens a
 frontier, with `max_pages` (or None) as its argument, on the same store each time it is called in
-one test, as a new process would. `FrontierContract` is for a store that dies with its object.
+one test, as a new process would. `FrontierContract` is for a store that dies with its object. The
+two classes at the end are for what a frontier may offer besides.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import pytest
 
 from crawler import reasons
 from crawler.model import Fetched, Found, Missed, NotModified
-from crawler.ports import Frontier
+from crawler.ports import BatchFrontier, Frontier, RememberingFrontier
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 SITE = "https://site.example"
@@ -184,3 +185,35 @@ class DurableFrontierContract(FrontierContract):
         assert claimed(later) == [lost]
         later.record(page(lost))
         assert claimed(later) == []
+
+
+class BatchFrontierContract:
+    """For a frontier that also keeps `BatchFrontier`; mixed into one of the contracts above."""
+
+    def test_outcomes_in_a_batch_are_recorded_as_each_in_turn(self, frontiers: Open) -> None:
+        frontier = frontiers(6)
+        assert isinstance(frontier, BatchFrontier)
+        frontier.discovered([found("a"), found("b"), found("c")])
+        assert len(claimed(frontier)) == 3
+        frontier.record_all(
+            [page("a", found("d", 1)), missed("b"), NotModified(url("c"), AT), page("e")]
+        )
+        assert claimed(frontier) == ["d"]
+
+    def test_an_empty_batch_is_nothing(self, frontiers: Open) -> None:
+        frontier = frontiers(None)
+        assert isinstance(frontier, BatchFrontier)
+        frontier.record_all([])
+        assert claimed(frontier) == []
+
+
+class RememberingFrontierContract:
+    """For a frontier that also keeps `RememberingFrontier`."""
+
+    def test_it_says_what_is_in_scope(self, frontiers: Open) -> None:
+        frontier = frontiers(None)
+        assert isinstance(frontier, RememberingFrontier)
+        frontier.discovered([found("a"), found("b"), found("out", 1, reasons.TRAP)])
+        frontier.claim(1)
+        frontier.record(page("a", found("c", 1)))
+        assert sorted(frontier.accepted()) == [url("a"), url("b"), url("c")]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from crawler.model import Fetched, Found, Missed, Outcome, Task
@@ -59,34 +59,17 @@ class SqliteFrontier:
             self._insert(links)
 
     def record(self, outcome: Outcome) -> None:
+        self.record_all([outcome])
+
+    def record_all(self, outcomes: Sequence[Outcome]) -> None:
         with self._db:
             self._db.execute("BEGIN IMMEDIATE")
-            state = "missed" if isinstance(outcome, Missed) else "page"
-            kept = {"kind": type(outcome).__name__}
-            for name in ("reason", "status", "detail", "transient", "target", "canonical"):
-                kept[name] = getattr(outcome, name, None)
-            for name in ("final_url", "content_type", "noindex"):
-                kept[name] = getattr(outcome, name, None)
-            if isinstance(outcome, Fetched):
-                kept["headers"] = dict(outcome.headers)
-                self._insert(outcome.links)
-            self._db.execute(
-                "INSERT OR IGNORE INTO urls (url, depth, state) VALUES (?, 0, 'waiting')",
-                [outcome.url],
-            )
-            self._db.execute(
-                "UPDATE urls SET state = ?, outcome = ?, body = coalesce(?, body),"
-                " etag = coalesce(?, etag), last_modified = coalesce(?, last_modified)"
-                " WHERE url = ?",
-                [
-                    state,
-                    json.dumps(kept),
-                    getattr(outcome, "body", None),
-                    getattr(outcome, "etag", None),
-                    getattr(outcome, "last_modified", None),
-                    outcome.url,
-                ],
-            )
+            for outcome in outcomes:
+                self._record(outcome)
+
+    def accepted(self) -> Iterator[str]:
+        for (url,) in self._db.execute("SELECT url FROM urls WHERE state <> 'out'"):
+            yield url
 
     def new_pass(self) -> None:
         """Everything that has a page is to be visited again, with what it left to ask by."""
@@ -131,6 +114,33 @@ class SqliteFrontier:
                     "out" if link.reason else "waiting",
                 )
                 for link in links
+            ],
+        )
+
+    def _record(self, outcome: Outcome) -> None:
+        kept = {"kind": type(outcome).__name__}
+        for name in ("reason", "status", "detail", "transient", "target", "canonical"):
+            kept[name] = getattr(outcome, name, None)
+        for name in ("final_url", "content_type", "noindex"):
+            kept[name] = getattr(outcome, name, None)
+        if isinstance(outcome, Fetched):
+            kept["headers"] = dict(outcome.headers)
+            self._insert(outcome.links)
+        self._db.execute(
+            "INSERT OR IGNORE INTO urls (url, depth, state) VALUES (?, 0, 'waiting')",
+            [outcome.url],
+        )
+        self._db.execute(
+            "UPDATE urls SET state = ?, outcome = ?, body = coalesce(?, body),"
+            " etag = coalesce(?, etag), last_modified = coalesce(?, last_modified)"
+            " WHERE url = ?",
+            [
+                "missed" if isinstance(outcome, Missed) else "page",
+                json.dumps(kept),
+                getattr(outcome, "body", None),
+                getattr(outcome, "etag", None),
+                getattr(outcome, "last_modified", None),
+                outcome.url,
             ],
         )
 

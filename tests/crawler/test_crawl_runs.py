@@ -42,6 +42,22 @@ def test_a_killed_crawl_loses_nothing_and_repeats_only_what_was_in_flight(tmp_pa
     assert max(asked.values()) <= 3
 
 
+def test_a_traps_budget_counts_what_an_earlier_crawl_took_in(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.db"
+    with Site().serving() as site:
+        site.page("/p0", *(f"/item/{number}" for number in range(9)))
+        for number in range(20):
+            site.page(f"/item/{number}")
+        crawl(ledger, f"{site.url}/p0", max_per_template=10)
+        ledger_of(ledger).new_pass()
+        site.page("/p0", *(f"/item/{number}" for number in reversed(range(20))))
+        crawl(ledger, f"{site.url}/p0", max_per_template=10)
+    links = ledger_of(ledger).links()
+    taken = [url for url, why in links.items() if "/item/" in url and why is None]
+    assert len(taken) == 10
+    assert {f"{site.url}/item/{number}" for number in range(9)} < set(taken)
+
+
 def test_a_second_pass_asks_conditionally_and_moves_no_body(tmp_path: Path) -> None:
     modified = "Tue, 01 Jan 2030 00:00:00 GMT"
     with Site().serving() as site:

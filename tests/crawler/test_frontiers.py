@@ -10,9 +10,11 @@ import pytest
 from crawler.memory import MemoryFrontier
 from crawler.model import Found
 from tests.crawler.frontier_contract import (
+    BatchFrontierContract,
     DurableFrontierContract,
     FrontierContract,
     Open,
+    RememberingFrontierContract,
     missed,
     page,
     url,
@@ -40,7 +42,9 @@ class TestMemoryFrontier(FrontierContract):
         }
 
 
-class TestSqliteFrontier(DurableFrontierContract):
+class TestSqliteFrontier(
+    DurableFrontierContract, BatchFrontierContract, RememberingFrontierContract
+):
     @pytest.fixture
     def frontiers(self, tmp_path: Path) -> Open:
         workers = count()
