@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+import zlib
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
@@ -34,6 +35,8 @@ OFFICE_PARTS = {
     "ppt/": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     "xl/": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
+#: Characters of a media type that is stored in a document, at most.
+MAX_TYPE = 100
 OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
 LEGACY_OFFICE = {
     ".doc": "application/msword",
@@ -107,20 +110,19 @@ def _is_binary(head: bytes) -> bool:
 
 
 def _office(body: bytes) -> str | None:
-    """The kind of a zip file that is a document; only its directory is read."""
+    """The kind of a zip file that is a document; only its directory and its type are read."""
     try:
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
             names = archive.namelist()
-    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+            if "[Content_Types].xml" in names:
+                return next(
+                    (kind for part, kind in OFFICE_PARTS.items() if _has(names, part)), None
+                )
+            if "mimetype" in names and archive.getinfo("mimetype").file_size < MAX_TYPE:
+                kind = archive.read("mimetype").decode("ascii", "replace").strip()
+                return kind if kind.startswith(OPEN_DOCUMENT) else None
+    except (zipfile.BadZipFile, zlib.error, ValueError, NotImplementedError, RuntimeError):
         return None
-    if "[Content_Types].xml" in names:
-        return next((kind for part, kind in OFFICE_PARTS.items() if _has(names, part)), None)
-    # ODF puts its type first, stored as it is, so that it can be read at a fixed place.
-    if names[:1] == ["mimetype"]:
-        kind = re.match(rb"[\w.+/-]+", body[38:200])
-        name = kind.group().decode() if kind else ""
-        name = re.match(r"[a-z/.-]+", name.partition("PK")[0])[0] if name else ""  # type: ignore[index]
-        return name if name.startswith(OPEN_DOCUMENT) else None
     return None
 
 

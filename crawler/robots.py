@@ -26,6 +26,16 @@ from crawler.urls import host, origin
 MAX_BYTES = 500 * 1024
 #: Statuses that say "not now": unlike other 4xx they allow nothing.
 UNAVAILABLE = frozenset({408, 429})
+#: Failures that a page of the origin would have too: their own words say more.
+PAGES_FAIL_ALIKE = frozenset(
+    {
+        reasons.CONNECT,
+        reasons.DNS,
+        reasons.FORBIDDEN_ADDRESS,
+        reasons.RATE_LIMITED,
+        reasons.TLS,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +43,8 @@ class Robots:
     """What the robots.txt of one origin came to: rules, or why nothing may be asked now."""
 
     rules: ProtegoRobotParser | None = None
-    refusal: RefusedError | UnavailableError | None = None
+    refusal: str | None = None
+    detail: str = ""
 
 
 class RobotsMiddleware:
@@ -58,7 +69,9 @@ class RobotsMiddleware:
             self._robots[site] = asyncio.ensure_future(self._ask(site))
         robots = await self._robots[site]
         if robots.refusal is not None:
-            raise robots.refusal
+            if robots.refusal == reasons.FORBIDDEN_ADDRESS:
+                raise RefusedError(robots.refusal, robots.detail)
+            raise UnavailableError(robots.refusal, robots.detail)
         if robots.rules is not None and not robots.rules.allowed(request.url, self._agent):
             raise RefusedError(reasons.ROBOTS, f"{site}/robots.txt")
         if self._crawler.spider.pace.has_crawl_delay(host(site)):  # type: ignore[union-attr]
@@ -78,10 +91,10 @@ class RobotsMiddleware:
             # More redirects than are followed: as if there were none (RFC 9309, 2.3.1.2).
             return Robots()
         except Exception as error:
-            return Robots(refusal=_refusal(error))
+            return _unavailable(error)
         if response.status >= 500 or response.status in UNAVAILABLE:
             detail = f"{site}/robots.txt answers {response.status}"
-            return Robots(refusal=UnavailableError(reasons.ROBOTS_UNAVAILABLE, detail))
+            return Robots(refusal=reasons.ROBOTS_UNAVAILABLE, detail=detail)
         if not 200 <= response.status < 300:
             return Robots()
         return self._read(site, response)
@@ -105,14 +118,12 @@ class RobotsMiddleware:
             slot.delay, slot.concurrency = gap, 1
 
 
-def _refusal(error: Exception) -> RefusedError | UnavailableError:
-    """Why pages of an origin are not asked for when its robots.txt could not be.
-
-    Where the page itself would fail the same way, its own reason says more than robots would.
-    """
-    reason, transient, detail = classify(error)
-    if not transient:
-        return RefusedError(reason, detail)
-    if reason in (reasons.DNS, reasons.CONNECT, reasons.TLS, reasons.RATE_LIMITED):
-        return UnavailableError(reason, detail)
-    return UnavailableError(reasons.ROBOTS_UNAVAILABLE, f"{reason}: {detail}")
+def _unavailable(error: Exception) -> Robots:
+    """What holds for the pages of an origin when its robots.txt could not be had."""
+    reason, _, detail = classify(error)
+    if reason == reasons.FILE_TYPE:
+        # A picture: there is no robots.txt here.
+        return Robots()
+    if reason in PAGES_FAIL_ALIKE:
+        return Robots(refusal=reason, detail=detail)
+    return Robots(refusal=reasons.ROBOTS_UNAVAILABLE, detail=f"{reason}: {detail}")
