@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from crawler.model import Fetched, Found, Missed, NotModified, Outcome, Task
+from crawler.model import Fetched, Found, Missed, Outcome, Task
 from pipeline.ledger import Ledger, Source
 from pipeline.pagestore import PageStore
 
 
 class LedgerFrontier:
-    """`crawler.ports.Frontier` for one pass of one source.
+    """`crawler.ports.BatchFrontier` and `RememberingFrontier` for one pass of one source.
 
     Claims are kept in memory only: what was claimed and not recorded when the process died is
     not visited yet, and is claimed again by the next.
@@ -45,42 +45,44 @@ class LedgerFrontier:
     def discovered(self, links: Sequence[Found]) -> None:
         self._ledger.visits.discovered(self._source.name, _of_site(links))
 
-    def record(self, outcome: Outcome) -> None:
-        name, number = self._source.name, self._source.pass_number
-        if isinstance(outcome, Fetched):
-            self._record_page(outcome)
-        elif isinstance(outcome, NotModified):
-            self._ledger.visits.not_modified(name, number, outcome)
-        else:
-            self._ledger.visits.missed(name, number, outcome)
-        self._in_flight.discard(outcome.url)
-        self._visited += not isinstance(outcome, Missed)
-        self._ledger.usage.add(
-            self._source.customer,
-            datetime.now(UTC).date(),
-            {"requests": 1, "bytes": len(outcome.body) if isinstance(outcome, Fetched) else 0},
-        )
+    def accepted(self) -> Iterable[str]:
+        return self._ledger.visits.accepted(self._source.name)
 
-    def _record_page(self, page: Fetched) -> None:
+    def record(self, outcome: Outcome) -> None:
+        self.record_all([outcome])
+
+    def record_all(self, outcomes: Sequence[Outcome]) -> None:
         source = self._source
-        digest = self._store.put_body(source.customer, page.body)
+        visits = [self._stored(outcome) for outcome in outcomes]
+        self._ledger.visits.record(source.name, source.pass_number, visits, source.pins.fingerprint)
+        self._ledger.usage.add(
+            source.customer,
+            datetime.now(UTC).date(),
+            {
+                "requests": len(outcomes),
+                "bytes": sum(len(one.body) for one in outcomes if isinstance(one, Fetched)),
+            },
+        )
+        self._in_flight.difference_update(outcome.url for outcome in outcomes)
+        self._visited += sum(not isinstance(outcome, Missed) for outcome in outcomes)
+
+    def _stored(self, outcome: Outcome) -> tuple[Outcome, str]:
+        """The outcome with the hash of its body, which is in the page store by now."""
+        if not isinstance(outcome, Fetched):
+            return outcome, ""
+        source = self._source
+        digest = self._store.put_body(source.customer, outcome.body)
         metadata = {
-            "url": page.url,
-            "final_url": page.final_url,
-            "status": page.status,
-            "headers": dict(page.headers),
-            "content_type": page.content_type,
-            "fetched_at": page.fetched_at.isoformat(),
+            "url": outcome.url,
+            "final_url": outcome.final_url,
+            "status": outcome.status,
+            "headers": dict(outcome.headers),
+            "content_type": outcome.content_type,
+            "fetched_at": outcome.fetched_at.isoformat(),
             "body": digest,
         }
-        self._store.put_fetch(source.customer, source.name, page.url, metadata)
-        self._ledger.visits.fetched(
-            source.name,
-            source.pass_number,
-            replace(page, links=tuple(_of_site(page.links))),
-            digest,
-            source.pins.fingerprint,
-        )
+        self._store.put_fetch(source.customer, source.name, outcome.url, metadata)
+        return replace(outcome, links=tuple(_of_site(outcome.links))), digest
 
 
 def _of_site(links: Sequence[Found]) -> list[Found]:

@@ -87,7 +87,7 @@ def ingest(
                 source = profiling.begin(ledger, parts.store, source)
             loop.run(more=lambda: crawl.running)
             tally = crawl.result()
-            ledger.visits.settle(name, source.pins.fingerprint)
+            ledger.settlements.canonicals(name, source.pins.fingerprint)
             loop.run()
             profiling.settle(ledger, parts.store, ledger.sources.get(name))
             report = loop.run()
@@ -128,7 +128,7 @@ def declare(
     owner = customer or (known.customer if known else name)
     source = ledger.sources.declare(name, owner, scope, pins, datetime.now(UTC))
     if known is not None and known.scope != scope:
-        ledger.visits.rescope(name, rules.why_not)
+        ledger.settlements.rescope(name, rules.why_not)
     return source
 
 

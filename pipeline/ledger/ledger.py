@@ -14,6 +14,7 @@ from sqlalchemy.exc import OperationalError
 from pipeline.errors import HomeError, ServiceMissingError
 from pipeline.ledger import schema, sql
 from pipeline.ledger.pages import Pages
+from pipeline.ledger.settlements import Settlements
 from pipeline.ledger.sources import Sources
 from pipeline.ledger.usage import UsageBook
 from pipeline.ledger.visits import Visits
@@ -28,6 +29,7 @@ class Ledger:
     sources: Sources
     pages: Pages
     visits: Visits
+    settlements: Settlements
     work: Work
     usage: UsageBook
 
@@ -51,7 +53,13 @@ def open_ledger(url: str) -> Ledger:
             "check --ledger-url and the database, or the home folder's disk and mode",
         ) from error
     return Ledger(
-        engine, Sources(engine), Pages(engine), Visits(engine), Work(engine), UsageBook(engine)
+        engine,
+        Sources(engine),
+        Pages(engine),
+        Visits(engine),
+        Settlements(engine),
+        Work(engine),
+        UsageBook(engine),
     )
 
 

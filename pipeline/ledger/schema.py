@@ -19,7 +19,9 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    Update,
     text,
+    update,
 )
 
 VERSION = 1
@@ -101,3 +103,8 @@ usage = Table(
     Column("what", String(32), primary_key=True),
     Column("amount", BigInteger, nullable=False),
 )
+
+
+def update_page(source: str, url: str) -> Update:
+    """An UPDATE of one page's row."""
+    return update(pages).where(pages.c.source == source, pages.c.url == url)

@@ -1,26 +1,23 @@
-"""What a crawl pass writes: links found, visits made, and what they settle to at its end."""
+"""What a crawl pass reads and writes while it runs: links found, visits made."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Engine, func, literal, select, update
+from sqlalchemy import Connection, Engine, func, literal, select
 
 from crawler import reasons
-from crawler.model import Fetched, Found, Missed, NotModified, Task
+from crawler.model import Fetched, Found, Missed, NotModified, Outcome, Task
 from pipeline.ledger import sql
-from pipeline.ledger.schema import pages
+from pipeline.ledger.schema import pages, update_page
 
 #: Reasons after which a page must leave the index at once: its owner asked for it.
 WITHDRAWN = frozenset({reasons.ROBOTS})
 #: Statuses after which a page is gone once a later visit confirms it.
 GONE = frozenset({404, 410})
 CONFIRMATIONS = 2
-#: What a URL becomes that leaves the scope, or enters it.
-_OUT: dict[str, Any] = {"fetch": "skipped", "wanted": None, "failed": None, "alias_of": None}
-_IN: dict[str, Any] = {"fetch": "pending", "reason": None, "visited_pass": 0}
 
 
 class Visits:
@@ -71,170 +68,96 @@ class Visits:
         with sql.read(self._engine) as connection:
             return connection.scalar(query) or 0
 
+    def accepted(self, source: str) -> Iterator[str]:
+        """Every URL in scope that is on record, from all passes."""
+        query = select(pages.c.url).where(pages.c.source == source, pages.c.fetch != "skipped")
+        with sql.read(self._engine) as connection:
+            yield from connection.scalars(query)
+
     def discovered(self, source: str, links: Sequence[Found]) -> None:
         """Add URLs. A known URL keeps what is known, but may come nearer or into scope."""
         with self._engine.begin() as connection:
             _add_links(connection, source, links)
 
-    def fetched(
-        self, source: str, pass_number: int, visit: Fetched, body_hash: str, pins: str
+    def record(
+        self, source: str, pass_number: int, visits: Sequence[tuple[Outcome, str]], pins: str
     ) -> None:
-        """Record a page and its links. `pins`: fingerprint of what its source is pinned to."""
-        alias_of = visit.canonical if visit.canonical not in (None, visit.url) else None
-        reason = "noindex" if visit.noindex else "duplicate" if alias_of else None
-        values: dict[str, Any] = {
-            "visited_pass": pass_number,
-            "fetch": "fetched",
-            "reason": reason,
-            "detail": None,
-            "status": visit.status,
-            "etag": visit.etag,
-            "last_modified": visit.last_modified,
-            "content_type": visit.content_type,
-            "body_hash": body_hash,
-            "body_bytes": len(visit.body),
-            "fetched_at": visit.fetched_at,
-            "alias_of": alias_of,
-            "missing_passes": 0,
-        }
-        if visit.noindex:
-            values |= {"wanted": None, "failed": None}
-        elif alias_of is None:
-            values["wanted"] = _Wanted(body_hash, pins)
-        # Otherwise what is wanted depends on the canonical page: `settle` decides.
-        with self._engine.begin() as connection:
-            _put(connection, source, visit.url, values)
-            if alias_of is not None:
-                known = select(pages.c.depth).where(
-                    pages.c.source == source, pages.c.url == visit.url
-                )
-                depth = connection.scalar(known) or 0
-                _add_links(connection, source, [Found(alias_of, depth, visit.url)])
-            _add_links(connection, source, visit.links)
+        """Record outcomes, each with the hash of its stored body, as one transaction.
 
-    def not_modified(self, source: str, pass_number: int, visit: NotModified) -> None:
-        with self._engine.begin() as connection:
-            connection.execute(
-                _page(source, visit.url).values(
-                    visited_pass=pass_number, fetched_at=visit.fetched_at, missing_passes=0
-                )
-            )
-
-    def missed(self, source: str, pass_number: int, visit: Missed) -> None:
-        """Record a visit without a page. What is indexed stays unless its owner withdrew it."""
-        values: dict[str, Any] = {
-            "visited_pass": pass_number,
-            "reason": visit.reason,
-            "detail": visit.detail or None,
-            "status": visit.status,
-            "alias_of": None,
-        }
-        with self._engine.begin() as connection:
-            if visit.target is not None:
-                values |= {"fetch": "redirect", "alias_of": visit.target}
-                values |= {"wanted": None, "failed": None}
-            elif visit.reason in WITHDRAWN:
-                values |= {"fetch": "missed", "wanted": None, "failed": None}
-            elif visit.status in GONE:
-                row = connection.execute(
-                    select(pages.c.missing_passes, pages.c.body_hash).where(
-                        pages.c.source == source, pages.c.url == visit.url
-                    )
-                ).one_or_none()
-                missing = (row.missing_passes if row else 0) + 1
-                values["missing_passes"] = missing
-                if row is None or row.body_hash is None:
-                    values["fetch"] = "missed"
-                elif missing >= CONFIRMATIONS:
-                    values |= {"fetch": "gone", "wanted": None, "failed": None}
-            else:
-                known = connection.scalar(
-                    select(pages.c.body_hash).where(
-                        pages.c.source == source, pages.c.url == visit.url
-                    )
-                )
-                if known is None:
-                    values["fetch"] = "missed"
-            _put(connection, source, visit.url, values)
-
-    def rescope(self, source: str, why_not: Callable[[str, int], str | None]) -> int:
-        """Apply a changed scope to every known URL; returns how many went in or out.
-
-        `why_not` gives for URL and depth the reason why it is not in scope, or None. What is
-        indexed and is not in scope any more is to be removed.
-        """
-        query = select(pages.c.url, pages.c.depth, pages.c.fetch).where(pages.c.source == source)
-        with self._engine.begin() as connection:
-            changed: list[tuple[str, dict[str, Any]]] = []
-            for row in connection.execute(query).all():
-                reason = why_not(row.url, row.depth)
-                if reason is not None and row.fetch != "skipped":
-                    changed.append((row.url, _OUT | {"reason": reason}))
-                elif reason is None and row.fetch == "skipped":
-                    changed.append((row.url, _IN))
-            for url, values in changed:
-                connection.execute(_page(source, url).values(**values))
-        return len(changed)
-
-    def settle(self, source: str, pins: str) -> None:
-        """At the end of a pass: pages that name a canonical page give way to it if it is there.
-
-        The result does not depend on the order of the visits. A page whose canonical page was
-        not fetched stands for itself; in a cycle of canonicals the least URL stands.
+        `pins`: fingerprint of what the source is pinned to. A visit without a page leaves what is
+        indexed as it is, unless its owner withdrew it or it is gone for the second time.
         """
         with self._engine.begin() as connection:
-            rows = connection.execute(
-                select(
-                    pages.c.url,
-                    pages.c.alias_of,
-                    pages.c.body_hash,
-                    pages.c.verdicts,
-                    pages.c.wanted,
-                ).where(
-                    pages.c.source == source,
-                    pages.c.fetch == "fetched",
-                    pages.c.alias_of.is_not(None),
-                    pages.c.reason.is_distinct_from("noindex"),
-                )
-            ).all()
-            chains = {row.url: row.alias_of for row in rows}
-            for row in rows:
-                end = _end_of_chain(row.url, chains)
-                if end == row.url or not _stands(connection, source, end, set(chains)):
-                    wanted = f"{row.body_hash}:{row.verdicts}:{pins}"
-                    values = {"wanted": wanted, "reason": None}
+            for visit, body_hash in visits:
+                if isinstance(visit, Fetched):
+                    _fetched(connection, source, pass_number, visit, body_hash, pins)
+                elif isinstance(visit, NotModified):
+                    connection.execute(
+                        update_page(source, visit.url).values(
+                            visited_pass=pass_number, fetched_at=visit.fetched_at, missing_passes=0
+                        )
+                    )
                 else:
-                    values = {"wanted": None, "failed": None, "reason": "duplicate"}
-                if values["wanted"] != row.wanted or row.wanted is None:
-                    connection.execute(_page(source, row.url).values(**values))
+                    _missed(connection, source, pass_number, visit)
 
 
-def _end_of_chain(url: str, chains: dict[str, str]) -> str:
-    """Where following canonicals from `url` ends; for a cycle, its least URL."""
-    path = [url]
-    while (following := chains.get(path[-1])) is not None:
-        if following in path:
-            return min(path[path.index(following) :])
-        path.append(following)
-    return path[-1]
+def _fetched(
+    connection: Connection, source: str, pass_number: int, visit: Fetched, body_hash: str, pins: str
+) -> None:
+    alias_of = visit.canonical if visit.canonical not in (None, visit.url) else None
+    reason = "noindex" if visit.noindex else "duplicate" if alias_of else None
+    values: dict[str, Any] = {
+        "visited_pass": pass_number,
+        "fetch": "fetched",
+        "reason": reason,
+        "detail": None,
+        "status": visit.status,
+        "etag": visit.etag,
+        "last_modified": visit.last_modified,
+        "content_type": visit.content_type,
+        "body_hash": body_hash,
+        "body_bytes": len(visit.body),
+        "fetched_at": visit.fetched_at,
+        "alias_of": alias_of,
+        "missing_passes": 0,
+    }
+    if visit.noindex:
+        values |= {"wanted": None, "failed": None}
+    elif alias_of is None:
+        values["wanted"] = _Wanted(body_hash, pins)
+    # Otherwise what is wanted depends on the canonical page: `settle` decides.
+    _put(connection, source, visit.url, values)
+    if alias_of is not None:
+        known = select(pages.c.depth).where(pages.c.source == source, pages.c.url == visit.url)
+        depth = connection.scalar(known) or 0
+        _add_links(connection, source, [Found(alias_of, depth, visit.url)])
+    _add_links(connection, source, visit.links)
 
 
-def _stands(connection: Connection, source: str, url: str, aliases: set[str]) -> bool:
-    """Whether a page is there to be indexed: fetched, and standing for itself."""
+def _missed(connection: Connection, source: str, pass_number: int, visit: Missed) -> None:
+    values: dict[str, Any] = {
+        "visited_pass": pass_number,
+        "reason": visit.reason,
+        "detail": visit.detail or None,
+        "status": visit.status,
+    }
+    withdrawn = {"wanted": None, "failed": None, "alias_of": visit.target}
     row = connection.execute(
-        select(pages.c.fetch, pages.c.reason, pages.c.alias_of).where(
-            pages.c.source == source, pages.c.url == url
+        select(pages.c.missing_passes, pages.c.body_hash).where(
+            pages.c.source == source, pages.c.url == visit.url
         )
     ).one_or_none()
-    if row is None:
-        return False
-    if url in aliases:  # the least URL of a cycle
-        return True
-    return bool(row.fetch == "fetched" and row.reason != "noindex")
-
-
-def _page(source: str, url: str) -> Any:
-    return update(pages).where(pages.c.source == source, pages.c.url == url)
+    if visit.target is not None:
+        values |= {"fetch": "redirect"} | withdrawn
+    elif visit.reason in WITHDRAWN:
+        values |= {"fetch": "missed"} | withdrawn
+    elif row is None or row.body_hash is None:
+        values["fetch"] = "missed"
+    elif visit.status in GONE:
+        values["missing_passes"] = row.missing_passes + 1
+        if row.missing_passes + 1 >= CONFIRMATIONS:
+            values |= {"fetch": "gone"} | withdrawn
+    _put(connection, source, visit.url, values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, Row, func, or_, select, update
 
 from pipeline.ledger import sql
 from pipeline.ledger.model import Job
-from pipeline.ledger.schema import DIFFERS, pages, sources
+from pipeline.ledger.schema import DIFFERS, pages, sources, update_page
 
 #: A page that killed its worker this often is set aside.
 MAX_ATTEMPTS = 3
@@ -64,9 +64,7 @@ class Work:
         with self._engine.begin() as connection:
             for result in results:
                 connection.execute(
-                    update(pages)
-                    .where(pages.c.source == result.job.source, pages.c.url == result.job.url)
-                    .values(
+                    update_page(result.job.source, result.job.url).values(
                         indexed=result.job.wanted,
                         failed=None,
                         lease=None,
@@ -110,11 +108,7 @@ class Work:
 
     def _end(self, job: Job, **values: Any) -> None:
         with self._engine.begin() as connection:
-            connection.execute(
-                update(pages)
-                .where(pages.c.source == job.source, pages.c.url == job.url)
-                .values(lease=None, **values)
-            )
+            connection.execute(update_page(job.source, job.url).values(lease=None, **values))
 
 
 def _job(row: Row[Any]) -> Job:

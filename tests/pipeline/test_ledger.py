@@ -33,7 +33,11 @@ def fetched(url: str = SEED, body: bytes = b"x", **more: object) -> Fetched:
 
 def visit(ledger: Ledger, page: Fetched, body_hash: str = "h1", number: int = 1) -> None:
     ledger.visits.discovered("docs", [Found(page.url, 1, SEED)])
-    ledger.visits.fetched("docs", number, page, body_hash, PINNED)
+    ledger.visits.record("docs", number, [(page, body_hash)], PINNED)
+
+
+def miss(ledger: Ledger, outcome: Missed, number: int = 1) -> None:
+    ledger.visits.record("docs", number, [(outcome, "")], PINNED)
 
 
 def index(ledger: Ledger, chunks: int = 2) -> list[str]:
@@ -117,12 +121,12 @@ def test_a_changed_scope_takes_known_urls_out_and_in_again(ledger: Ledger) -> No
     visit(ledger, fetched())
     visit(ledger, fetched(SEED + "old"), "h2")
     index(ledger)
-    ledger.visits.rescope("docs", lambda url, depth: "excluded" if "old" in url else None)
+    ledger.settlements.rescope("docs", lambda url, depth: "excluded" if "old" in url else None)
     [job] = ledger.work.claim("docs", "run", 10)
     assert (job.url, job.body_hash) == (SEED + "old", None)
     ledger.work.done([Done(job, 0, None, None)], NOW)
     assert states(ledger)[SEED + "old"] == ("skipped", "excluded")
-    assert ledger.visits.rescope("docs", lambda url, depth: None) == 1
+    assert ledger.settlements.rescope("docs", lambda url, depth: None) == 1
     assert SEED + "old" in [task.url for task in ledger.visits.pending("docs", 1, 10, ())]
 
 
@@ -210,9 +214,9 @@ def test_a_page_that_is_gone_is_removed_when_a_later_visit_confirms_it(ledger: L
     visit(ledger, fetched())
     index(ledger)
     gone = Missed(SEED, "not_found", 404, NOW)
-    ledger.visits.missed("docs", 2, gone)
+    miss(ledger, gone, 2)
     assert ledger.work.waiting("docs") == 0
-    ledger.visits.missed("docs", 3, gone)
+    miss(ledger, gone, 3)
     [job] = ledger.work.claim("docs", "run", 10)
     ledger.work.done([Done(job, 0, None, None)], NOW)
     assert states(ledger)[SEED][0] == "deleted"
@@ -225,7 +229,7 @@ def test_a_site_that_fails_for_an_hour_keeps_its_index(ledger: Ledger) -> None:
     visit(ledger, fetched())
     index(ledger)
     for number in (2, 3, 4):
-        ledger.visits.missed("docs", number, Missed(SEED, "server_error", 500, NOW, transient=True))
+        miss(ledger, Missed(SEED, "server_error", 500, NOW, transient=True), number)
     assert ledger.work.waiting("docs") == 0
     assert states(ledger)[SEED][0] == "indexed"
 
@@ -234,7 +238,7 @@ def test_not_modified_costs_nothing(ledger: Ledger) -> None:
     declare(ledger)
     visit(ledger, fetched())
     index(ledger)
-    ledger.visits.not_modified("docs", 2, NotModified(SEED, NOW + timedelta(days=1)))
+    ledger.visits.record("docs", 2, [(NotModified(SEED, NOW + timedelta(days=1)), "")], PINNED)
     assert ledger.work.waiting("docs") == 0
     assert ledger.visits.pending("docs", 2, 10, ()) == []
 
@@ -242,7 +246,7 @@ def test_not_modified_costs_nothing(ledger: Ledger) -> None:
 def test_a_redirect_is_an_alias(ledger: Ledger) -> None:
     declare(ledger)
     ledger.visits.discovered("docs", [Found(SEED + "old", 1, SEED)])
-    ledger.visits.missed("docs", 1, Missed(SEED + "old", "redirect", 301, NOW, target=SEED + "new"))
+    miss(ledger, Missed(SEED + "old", "redirect", 301, NOW, target=SEED + "new"), 1)
     visit(ledger, fetched(SEED + "new"))
     index(ledger)
     rows = {row.url: row for row in ledger.pages.rows("docs")}
@@ -259,7 +263,7 @@ def test_a_page_gives_way_to_its_canonical_page_in_any_order(
     for name in order:
         canonical = SEED + "b" if name == "a" else None
         visit(ledger, fetched(SEED + name, canonical=canonical), f"h{name}")
-    ledger.visits.settle("docs", PINNED)
+    ledger.settlements.canonicals("docs", PINNED)
     assert index(ledger) == [SEED + "b"]
     assert states(ledger)[SEED + "a"] == ("skipped", "duplicate")
 
@@ -267,14 +271,14 @@ def test_a_page_gives_way_to_its_canonical_page_in_any_order(
 def test_a_page_whose_canonical_page_is_not_there_stands_for_itself(ledger: Ledger) -> None:
     declare(ledger)
     visit(ledger, fetched(SEED + "a", canonical=SEED + "none"))
-    ledger.visits.missed("docs", 1, Missed(SEED + "none", "not_found", 404, NOW))
+    miss(ledger, Missed(SEED + "none", "not_found", 404, NOW), 1)
     assert index(ledger) == []
-    ledger.visits.settle("docs", PINNED)
+    ledger.settlements.canonicals("docs", PINNED)
     assert index(ledger) == [SEED + "a"]
     # The next pass says the same again: nothing is removed meanwhile.
     visit(ledger, fetched(SEED + "a", canonical=SEED + "none"), "h1", 2)
     assert ledger.work.waiting("docs") == 0
-    ledger.visits.settle("docs", PINNED)
+    ledger.settlements.canonicals("docs", PINNED)
     assert ledger.work.waiting("docs") == 0
 
 
@@ -282,11 +286,11 @@ def test_a_canonical_page_that_ceases_gives_its_place_back(ledger: Ledger) -> No
     declare(ledger)
     visit(ledger, fetched(SEED + "a", canonical=SEED + "b"), "ha")
     visit(ledger, fetched(SEED + "b"), "hb")
-    ledger.visits.settle("docs", PINNED)
+    ledger.settlements.canonicals("docs", PINNED)
     assert index(ledger) == [SEED + "b"]
     for number in (2, 3):
-        ledger.visits.missed("docs", number, Missed(SEED + "b", "not_found", 404, NOW))
-        ledger.visits.settle("docs", PINNED)
+        miss(ledger, Missed(SEED + "b", "not_found", 404, NOW), number)
+        ledger.settlements.canonicals("docs", PINNED)
     assert index(ledger) == [SEED + "a", SEED + "b"]  # one added, one removed
 
 
@@ -294,7 +298,7 @@ def test_in_a_cycle_of_canonicals_the_least_url_stands(ledger: Ledger) -> None:
     declare(ledger)
     for name, other in (("a", "c"), ("b", "a"), ("c", "b")):
         visit(ledger, fetched(SEED + name, canonical=SEED + other), f"h{name}")
-    ledger.visits.settle("docs", PINNED)
+    ledger.settlements.canonicals("docs", PINNED)
     assert index(ledger) == [SEED + "a"]
 
 

@@ -61,7 +61,7 @@ def pages(ledger: Ledger, *names: str) -> None:
     for name in names:
         page = Fetched(SEED + name, SEED + name, 200, {}, "text/html", b"x", NOW)
         ledger.visits.discovered("docs", [Found(SEED + name, 1, SEED)])
-        ledger.visits.fetched("docs", 1, page, f"h-{name}", PINNED)
+        ledger.visits.record("docs", 1, [(page, f"h-{name}")], PINNED)
 
 
 def reconcile(ledger: Ledger, answer: Answer, **more: object) -> tuple[Report, ScriptedPool]:
