@@ -16,7 +16,8 @@ class Scope:
     """URL patterns (`*` matches anything); when there are any, a URL must match one."""
     exclude: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
-    """Hosts besides those of the seeds; a leading `www.` makes no difference."""
+    """Hosts besides those of the seeds, with any port where none is named; a leading `www.` makes
+    no difference. `*.example.com` is that domain and all below it."""
     allow_hosts: tuple[str, ...] = ()
     """Hosts that may resolve to loopback or private addresses."""
     max_pages: int | None = None

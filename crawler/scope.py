@@ -30,7 +30,10 @@ class Rules:
         self.seeds = tuple(_seed(seed) for seed in scope.seeds)
         self.max_depth = scope.max_depth
         self._sites = {_site(seed) for seed in self.seeds}
-        self._hosts = {_bare(name) for name in scope.hosts}
+        self._hosts = {_bare(name) for name in scope.hosts if not name.startswith("*.")}
+        self._domains = tuple(
+            f".{_bare(name[2:])}" for name in scope.hosts if name.startswith("*.")
+        )
         self._include = _any_of(scope.include)
         self._exclude = _any_of(scope.exclude)
 
@@ -55,7 +58,10 @@ class Rules:
 
     def _on_site(self, url: str) -> bool:
         site = _site(url)
-        return site in self._sites or site in self._hosts or site.partition(" ")[0] in self._hosts
+        if site in self._sites or site in self._hosts:
+            return True
+        name = site.partition(" ")[0]
+        return name in self._hosts or f".{name}".endswith(self._domains)
 
 
 def _seed(seed: str) -> str:

@@ -86,7 +86,14 @@ class SiteSpider(Spider):
                     yield request
             while tasks := await self._window.next():
                 for task in tasks:
-                    yield self._request(task)
+                    try:
+                        request = self._request(task)
+                    except ValueError as error:
+                        # One URL on record that Scrapy does not take must not end the crawl.
+                        missed = Missed(task.url, reasons.BAD_URL, None, _now(), detail=str(error))
+                        await self._settle(task, missed)
+                    else:
+                        yield request
 
     def announce(self, sitemaps: Iterable[str]) -> None:
         """A robots.txt names sitemaps; where no link is followed, they could add nothing."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler.model import Found
 from tests.crawler.crawling import Crawl, crawl, ledger_of
 from tests.crawler.site import Answer, Asked, Route, Site
 
@@ -150,6 +151,14 @@ def test_a_host_that_asks_for_an_hour_is_asked_nothing_more(tmp_path: Path) -> N
         late = [one.path for one in site.log if one.path.startswith("/late/")]
     assert len(late) == 1
     assert (tally.fetched, tally.reasons) == (1, {"rate_limited": 6})
+
+
+def test_a_url_on_record_that_is_none_ends_no_crawl(tmp_path: Path) -> None:
+    with Site().serving() as site:
+        site.page("/p0")
+        ledger_of(tmp_path / "ledger.db").discovered([Found("no url", 1, None)])
+        tally = crawl(tmp_path / "ledger.db", f"{site.url}/p0")
+    assert (tally.fetched, tally.reasons) == (1, {"bad_url": 1})
 
 
 def test_an_unknown_host_of_a_seed_is_an_outcome_not_an_error(tmp_path: Path) -> None:

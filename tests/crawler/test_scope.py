@@ -49,6 +49,20 @@ def test_more_hosts_with_and_without_ports() -> None:
 
 
 @pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("https://other.test/", None),
+        ("https://www.other.test/", None),
+        ("https://a.b.other.test:8080/", None),
+        ("https://another.test/", "out_of_scope"),
+        ("https://other.test.evil.test/", "out_of_scope"),
+    ],
+)
+def test_a_domain_with_all_below_it(url: str, reason: str | None) -> None:
+    assert why_not(url, hosts=("*.other.test",)) == reason
+
+
+@pytest.mark.parametrize(
     ("pattern", "url", "matches"),
     [
         ("/docs/*", "https://example.com/docs/a/b?c=d", True),
