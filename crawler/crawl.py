@@ -30,8 +30,8 @@ def run(
     `source` names the crawl in logs. Once a process: a Twisted reactor cannot be started twice (see
     `crawler/actor.py`). The frontier is called from one thread, which is not the caller's.
     `progress` is called after every record, on the caller's thread, with the tally that is being
-    counted. Raises SeedError, InvalidUrlError for a host that is none, and what the frontier or `progress` raises, which ends the crawl; a
-    page that fails is an outcome, never an exception.
+    counted. Raises SeedError, InvalidUrlError for a host that is none, and what the frontier or
+    `progress` raises, which ends the crawl; a page that fails is an outcome, never an exception.
     """
     # What Scrapy warns of (bodies over the limit, and the like) is in the outcomes.
     logging.getLogger("scrapy").setLevel(logging.ERROR)
