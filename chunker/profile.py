@@ -1,0 +1,138 @@
+"""What a site repeats: a fold over its pages that says which blocks are the site's template.
+
+The profile is a sample: the pages whose addresses hash lowest, at most `PAGES` of them, each with
+its blocks' fingerprints (a bottom-k sketch; Cohen and Kaplan 2007). Which pages are in it depends
+on the addresses alone, so pages may come in any order and from any number of workers, and
+profiles merge. Its size is bounded whatever the size of the site.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser
+
+#: Pages in the sample, and fingerprints kept of one page (those that hash lowest).
+PAGES = 256
+BLOCKS = 1024
+#: A block becomes template when it stands on this share of the sampled pages, and on this many.
+ENTER = 0.3
+#: It stays template until it stands on less than this share.
+LEAVE = 0.2
+FEWEST = 4
+#: Words that template blocks in a row must have together to count: a lone repeated label
+#: ("Description", "Features") between blocks of the page's own belongs to the page.
+RUN = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Fingerprints of a site's sampled pages, by hash of the page's address."""
+
+    pages: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+def fingerprint(text: str) -> str:
+    """Name of a block: a hash of its text, whatever its case and spacing."""
+    plain = " ".join(text.casefold().split())
+    return hashlib.blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def blocks(tree: LexborHTMLParser) -> list[str]:
+    """Fingerprints of a page's blocks, in document order."""
+    from chunker.html.region_blocks import blocks_of
+
+    return [fingerprint(text) for text in blocks_of(tree).text]
+
+
+def fold(profile: Profile, url: str, found: Iterable[str]) -> Profile:
+    """The profile with one more page. A page that is in it already is the union of both."""
+    return merge(profile, Profile({address(url): frozenset(found)}))
+
+
+def merge(one: Profile, other: Profile) -> Profile:
+    """Both profiles' pages: commutative, associative, idempotent."""
+    pages = dict(one.pages)
+    for address, found in other.pages.items():
+        pages[address] = pages.get(address, frozenset()) | found
+    lowest = sorted(pages)[:PAGES]
+    return Profile({address: _bounded(pages[address]) for address in lowest})
+
+
+def verdicts(profile: Profile, previous: Mapping[str, bool] | None = None) -> dict[str, bool]:
+    """Fingerprints that are template, each with True, from a profile at the end of a pass.
+
+    `previous` are the verdicts published last: a block enters at `ENTER` and leaves under
+    `LEAVE`, so that one page more or less flips nothing.
+    """
+    before = previous or {}
+    total = len(profile.pages)
+    count = Counter(mark for found in profile.pages.values() for mark in found)
+    out = {}
+    for mark, pages in count.items():
+        share = LEAVE if before.get(mark, False) else ENTER
+        if pages >= max(FEWEST, share * total):
+            out[mark] = True
+    return dict(sorted(out.items()))
+
+
+def flips(previous: Mapping[str, bool], current: Mapping[str, bool]) -> set[str]:
+    """Fingerprints whose verdict changed: pages that hold one of them have to be parsed again."""
+    marks = previous.keys() | current.keys()
+    return {mark for mark in marks if previous.get(mark, False) != current.get(mark, False)}
+
+
+def on_page(published: Mapping[str, bool], found: Iterable[str]) -> dict[str, bool]:
+    """The part of the verdicts that a page's parse depends on, in a fixed order."""
+    return {mark: True for mark in sorted(set(found)) if published.get(mark, False)}
+
+
+def template_runs(
+    known: npt.NDArray[np.bool_], words: npt.NDArray[np.float32]
+) -> npt.NDArray[np.bool_]:
+    """Of blocks in document order that have a template verdict, those in runs that are long
+    enough to be a piece of template."""
+    out = np.zeros(len(known), bool)
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], known, [False])).astype(np.int8)))
+    for start, end in zip(edges[::2], edges[1::2], strict=True):
+        out[start:end] = words[start:end].sum() >= RUN
+    return out
+
+
+def dump(profile: Profile) -> bytes:
+    """The profile as bytes, equal for equal profiles: for each page its address, the number of
+    its fingerprints and these, eight bytes each."""
+    parts = []
+    for address, found in sorted(profile.pages.items()):
+        parts.append(bytes.fromhex(address) + len(found).to_bytes(8, "big"))
+        parts.extend(bytes.fromhex(mark) for mark in sorted(found))
+    return b"".join(parts)
+
+
+def restore(data: bytes) -> Profile:
+    """The profile that `dump` wrote."""
+    marks = [data[i : i + 8] for i in range(0, len(data), 8)]
+    pages = {}
+    place = 0
+    while place < len(marks):
+        first = place + 2
+        place = first + int.from_bytes(marks[first - 1], "big")
+        pages[marks[first - 2].hex()] = frozenset(mark.hex() for mark in marks[first:place])
+    return Profile(pages)
+
+
+def address(url: str) -> str:
+    """Hash of a page's address: the pages of a site whose addresses hash lowest are its sample."""
+    return hashlib.blake2b(url.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _bounded(found: frozenset[str]) -> frozenset[str]:
+    return found if len(found) <= BLOCKS else frozenset(sorted(found)[:BLOCKS])
