@@ -35,4 +35,4 @@ def _pieces(original: Original, policy: Policy, count: Counter) -> Iterator[Piec
     document = parse(original.body, url, _MEDIA_TYPES[original.ending])
     for made in chunk(document, policy, count).chunks:
         path_length = len(show(made.heading_path, made.text)) - len(made.text)
-        yield Piece(made.shown, made.embedded, original.file, path_length)
+        yield Piece(made.shown, made.embedded, original.file, path_length, document.lang)

@@ -21,19 +21,22 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from chunker.policy import Policy
 from indexer.embedders import DEFAULT, open_embedder
-from pipeline.evaluation.methods import Method, Original, per_document
+from pipeline.errors import UsageError
+from pipeline.evaluation.methods import Method, per_document
 from pipeline.evaluation.methods_baselines import baseline_methods
 from pipeline.evaluation.methods_product import product_method
 from pipeline.evaluation.methods_reference import reference_methods
+from pipeline.evaluation.peers import missing, peer_methods
 from pipeline.evaluation.retrieval_corpus import Organisation, Piece, Question, load
 from pipeline.evaluation.retrieval_differences import paired
+from pipeline.evaluation.retrieval_forms import MARKDOWN_FORMS, originals
 from pipeline.evaluation.retrieval_run import SIDES, Outcome, run
 from pipeline.evaluation.retrieval_vectors import CachedEmbedder, open_vectors
 
@@ -52,38 +55,65 @@ def evaluate(
     policy: Policy | None = None,
     embedder: str = DEFAULT,
     only: Sequence[str] | None = None,
+    forms: Sequence[str] = (),
     keep: Keep | None = None,
     progress: Progress = lambda line: None,
 ) -> dict[str, Any]:
-    """Measure the product, the paper's chunks and the baselines on a benchmark folder.
+    """Measure the product, the paper's chunks, baselines and peers on a benchmark folder.
 
-    `only` names the methods to run (all, when None); `progress` gets a line before each. Returns
-    the JSON of `wrac eval retrieval`. Raises `UsageError` for a folder of another form.
+    `only` names the methods to run (all, when None); `forms` what else than plain Markdown the
+    documents are read from (`retrieval_forms.FORMS`); `keep` which questions are asked;
+    `progress` gets a line before each step. Returns the JSON of `wrac eval retrieval`. Raises
+    `UsageError` for a folder of another form and for an unknown method.
     """
     opened = CachedEmbedder(open_embedder(embedder), open_vectors())
-    methods = {
+    reading = {
         PRODUCT: product_method(policy or Policy(), opened.count),
-        **reference_methods(directory),
         **baseline_methods(),
+        **peer_methods(opened.count),
     }
+    methods = {**reading, **reference_methods(directory)}
+    if unknown := set(only or ()) - methods.keys():
+        raise UsageError(f"no method {sorted(unknown)[0]!r}; known: {', '.join(methods)}")
     chosen = {name: method for name, method in methods.items() if only is None or name in only}
-    return compare(_asked(load(directory), keep), chosen, opened, progress)
+    organisations = _asked(load(directory), keep)
+    bench = Bench(directory, organisations, opened, progress)
+    return {
+        "questions": sum(len(o.questions) for o in organisations),
+        "embedder": opened.identity,
+        **bench.views(chosen),
+        "forms": {
+            form: bench.report(
+                {n: m for n, m in chosen.items() if n == PRODUCT or _reads(form, n, reading)}, form
+            )
+            for form in forms
+        },
+        "skipped": missing(),
+    }
+
+
+def _reads(form: str, name: str, reading: Mapping[str, Method]) -> bool:
+    """Whether a method can be run on a form: it chunks by itself, and the form is Markdown."""
+    return name in reading and form in MARKDOWN_FORMS
 
 
 def quick(
     directory: Path,
     split: Mapping[str, Callable[[str, str], Iterable[tuple[str, str]]]],
     *,
+    form: str = "md",
     keep: Keep | None = None,
     embedder: str = DEFAULT,
 ) -> dict[str, Any]:
     """Measure chunkers given as functions of file name and Markdown to (shown, embedded) pairs.
 
-    The first is compared with the others. The same JSON as `evaluate`.
+    The first is compared with the others. `form` is `md`, `flattened` or `flattened-h`. The
+    result has `methods` and `differences` as that of `evaluate`.
     """
     opened = CachedEmbedder(open_embedder(embedder), open_vectors())
+    organisations = [o for o in _asked(load(directory), keep) if o.questions]
     methods = {name: per_document(function) for name, function in split.items()}
-    return compare(_asked(load(directory), keep), methods, opened)
+    return Bench(directory, organisations, opened).report(methods, form)
 
 
 def half(number: int) -> Keep:
@@ -99,40 +129,50 @@ def _asked(organisations: Sequence[Organisation], keep: Keep | None) -> list[Org
     ]
 
 
-def compare(
-    organisations: Sequence[Organisation],
-    methods: Mapping[str, Method],
-    embedder: CachedEmbedder,
-    progress: Progress = lambda line: None,
-) -> dict[str, Any]:
-    """Run methods on the organisations' Markdown. The first is compared with the others."""
-    plain: dict[str, Outcome] = {}
-    together: dict[str, Outcome] = {}
-    hidden: dict[str, Outcome] = {}
-    for name, method in methods.items():
-        progress(name)
-        pieces = _pieces(organisations, method)
-        plain[name] = run(organisations, pieces, embedder)
-        together[name] = run(organisations, pieces, embedder, together=True)
-        hidden[name] = run(organisations, pieces, embedder, hide_path=True)
-    return {
-        "questions": sum(len(o.questions) for o in organisations),
-        "embedder": embedder.identity,
-        **_report(plain),
-        "together": _report(together),
-        "path_hidden": _report(hidden),
-    }
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What methods are measured on."""
 
+    directory: Path
+    organisations: Sequence[Organisation]
+    embedder: CachedEmbedder
+    progress: Progress = lambda line: None
 
-def _pieces(organisations: Sequence[Organisation], method: Method) -> dict[str, list[Piece]]:
-    return {
-        o.name: method([Original(file, "md", text.encode()) for file, text in o.documents.items()])
-        for o in organisations
-    }
+    def report(self, methods: Mapping[str, Method], form: str) -> dict[str, Any]:
+        """Rows and differences, one index an organisation, on documents in a form."""
+        return _report(
+            {
+                name: run(self.organisations, pieces, self.embedder)
+                for name, pieces in self._pieces(methods, form)
+            }
+        )
+
+    def views(self, methods: Mapping[str, Method]) -> dict[str, Any]:
+        """The same on plain Markdown, with one index for all and with hidden paths besides."""
+        apart: dict[str, Outcome] = {}
+        together: dict[str, Outcome] = {}
+        hidden: dict[str, Outcome] = {}
+        for name, pieces in self._pieces(methods, "md"):
+            apart[name] = run(self.organisations, pieces, self.embedder)
+            together[name] = run(self.organisations, pieces, self.embedder, together=True)
+            hidden[name] = run(self.organisations, pieces, self.embedder, hide_path=True)
+        return {
+            **_report(apart),
+            "together": _report(together),
+            "path_hidden": _report(hidden),
+        }
+
+    def _pieces(
+        self, methods: Mapping[str, Method], form: str
+    ) -> Iterator[tuple[str, dict[str, list[Piece]]]]:
+        documents = {o.name: originals(self.directory, o, form) for o in self.organisations}
+        for name, method in methods.items():
+            self.progress(f"{form}: {name}")
+            yield name, {organisation: method(some) for organisation, some in documents.items()}
 
 
 def _report(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
-    first, *others = outcomes
+    first, *others = outcomes or ("",)
     return {
         "methods": {name: outcome.row() for name, outcome in outcomes.items()},
         "differences": [

@@ -48,6 +48,8 @@ class Piece:
     """File name without its ending."""
     path_length: int = 0
     """Characters of `shown` that its heading path takes, before the text itself."""
+    lang: str = ""
+    """The document's language, where it says."""
 
     @property
     def body(self) -> str:

@@ -61,17 +61,27 @@ def make_index(pieces: Iterable[Piece], hide_path: bool = False) -> Index:
     )
 
 
-def bm25(texts: Sequence[Mapping[str, int]], question: Sequence[str]) -> Scores:
-    """BM25 scores of texts, given by their words, for a question's words."""
-    sizes = np.array([sum(text.values()) for text in texts], dtype=np.float64)
-    damped = K1 * (1 - B + B * sizes / max(sizes.mean(), 1.0))
-    scores = np.zeros(len(texts))
-    for word in dict.fromkeys(question):
-        often = np.array([text.get(word, 0) for text in texts], dtype=np.float64)
-        holding = int(np.count_nonzero(often))
-        idf = math.log1p((len(texts) - holding + 0.5) / (holding + 0.5))
-        scores += idf * often * (K1 + 1) / (often + damped)
-    return scores.astype(np.float32)
+class Bm25:
+    """BM25 (Robertson and Zaragoza 2009) over texts that are given by their words."""
+
+    def __init__(self, texts: Sequence[Mapping[str, int]]) -> None:
+        sizes = np.array([sum(text.values()) for text in texts], dtype=np.float64)
+        self._damped = K1 * (1 - B + B * sizes / max(sizes.mean() if len(texts) else 0.0, 1.0))
+        self._holders: dict[str, list[tuple[int, int]]] = {}
+        for at, text in enumerate(texts):
+            for word, often in text.items():
+                self._holders.setdefault(word, []).append((at, often))
+
+    def scores(self, question: Iterable[str]) -> Scores:
+        """The score of every text for a question's words; 0 for one that holds none of them."""
+        total = len(self._damped)
+        scores = np.zeros(total)
+        for word in dict.fromkeys(question):
+            if word in self._holders:
+                at, often = np.array(self._holders[word]).T
+                idf = math.log1p((total - len(at) + 0.5) / (len(at) + 0.5))
+                scores[at] += idf * often * (K1 + 1) / (often + self._damped[at])
+        return scores.astype(np.float32)
 
 
 def ranked(scores: Scores, above: float = -math.inf) -> list[int]:

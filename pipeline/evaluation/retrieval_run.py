@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from pipeline.evaluation import judge, metrics, retrieval_index
 from pipeline.evaluation.retrieval_corpus import Organisation, Piece, Question
+from pipeline.evaluation.retrieval_search import ProductSearch
 from pipeline.evaluation.retrieval_vectors import CachedEmbedder
 
-SIDES = ("dense", "sparse", "fused")
+#: `search` is the product's own: its sparse terms, its fusion, its depth.
+SIDES = ("dense", "sparse", "fused", "search")
 
 Values = Mapping[str, NDArray[np.float64]]
 
@@ -106,6 +108,8 @@ class _Searchable:
     def __init__(self, pieces: Sequence[Piece], embedder: CachedEmbedder, hide_path: bool) -> None:
         self.index = retrieval_index.make_index(pieces, hide_path)
         self._embedder = embedder
+        self._bm25 = retrieval_index.Bm25(self.index.words)
+        self._search = ProductSearch(self.index.pieces)
         self._vectors = embedder.embed([piece.embedded for piece in self.index.pieces])
 
     def ask(
@@ -130,9 +134,13 @@ class _Searchable:
 
     def _rankings(self, text: str, cosine: retrieval_index.Scores) -> dict[str, list[int]]:
         dense = retrieval_index.ranked(cosine)
-        scores = retrieval_index.bm25(self.index.words, judge.words(text))
-        sparse = retrieval_index.ranked(scores, above=0.0)
-        return {"dense": dense, "sparse": sparse, "fused": retrieval_index.fused([dense, sparse])}
+        sparse = retrieval_index.ranked(self._bm25.scores(judge.words(text)), above=0.0)
+        return {
+            "dense": dense,
+            "sparse": sparse,
+            "fused": retrieval_index.fused([dense, sparse]),
+            "search": self._search.ranking(text, cosine),
+        }
 
 
 def unplaced(organisations: Sequence[Organisation], pieces: Mapping[str, Sequence[Piece]]) -> float:
