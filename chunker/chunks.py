@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from chunker import cut
 from chunker.chunks_path import heading_paths, shortened
@@ -24,10 +25,36 @@ class _Atom:
     unit: Unit
     span: cut.Span
     size: int
-    header: cut.Span | None
+    header: cut.Span | None = None
     """Header row to repeat where the atom is first in a chunk."""
-    seam: int
-    """How firmly it holds to the atom before it: the lowest is joined first."""
+    seam: int = 0
+    """How firmly it holds to the atom before it: the highest is joined first."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """What all groups of a page have in common."""
+
+    markdown: str
+    paths: Mapping[str, Path]
+    headings: Mapping[str, int]
+    """Implied headings, see `Plan.headings`."""
+    most: int
+    """Most tokens of a chunk, as shown."""
+    count: Count
+
+    def raw(self, span: cut.Span) -> str:
+        """A slice of the Markdown."""
+        return self.markdown[span[0] : span[1]]
+
+    def shown(self, atoms: Sequence[_Atom]) -> str:
+        """A chunk of these atoms as a reader sees it."""
+        text = assemble(self.markdown, _spans(self.markdown, atoms), [a.unit for a in atoms])
+        return show(self.paths[atoms[0].unit.id], text)
+
+    def size(self, text: str) -> int:
+        """Tokens that a text adds to a chunk, at least 1."""
+        return max(self.count(text) - self.count(""), 1)
 
 
 def chunks(document: Document, plan: Plan, policy: Policy, count: Count) -> tuple[Chunk, ...]:
@@ -38,18 +65,17 @@ def chunks(document: Document, plan: Plan, policy: Policy, count: Count) -> tupl
     is taken apart between its units, a unit that is over by itself at its rows, items, sentences.
     """
     units = {unit.id: unit for unit in document.units}
+    count = cache(count)
     paths = heading_paths(document, plan.headings) if policy.context == "path" else {}
+    above = {id: shortened(paths.get(id, ()), policy.max_tokens, count) for id in units}
+    page = _Page(document.markdown, above, plan.headings, policy.max_tokens, count)
     found: list[Chunk] = []
     seen: dict[tuple[Path, str], int] = {}
     for group in plan.groups:
-        members = [units[id] for id in group]
-        above = {
-            unit.id: shortened(paths.get(unit.id, ()), policy.max_tokens, count) for unit in members
-        }
-        for atoms in _fitted(document.markdown, members, above, policy.max_tokens, count):
+        for atoms in _fitted(page, [units[id] for id in group]):
             path = above[atoms[0].unit.id]
             spans = _spans(document.markdown, atoms)
-            text = assemble(document.markdown, spans, members)
+            text = assemble(document.markdown, spans, [atom.unit for atom in atoms])
             occurrence = seen[path, text] = seen.get((path, text), 0) + 1
             found.append(
                 Chunk(
@@ -78,80 +104,53 @@ def assemble(markdown: str, spans: Sequence[cut.Span], units: Sequence[Unit]) ->
     return text
 
 
-def _fitted(
-    markdown: str, members: Sequence[Unit], paths: Mapping[str, Path], most: int, count: Count
-) -> list[list[_Atom]]:
+def _fitted(page: _Page, members: Sequence[Unit]) -> list[list[_Atom]]:
     """The group's atoms by chunk. The room is made smaller until the exact count fits."""
-    room = most - max(count(show(paths[unit.id], "")) for unit in members)
+    together = [_Atom(unit, (unit.start, unit.end), 0) for unit in members]
+    if page.count(page.shown(together)) <= page.most:
+        return [together]
+    room = page.most - max(page.count(show(page.paths[unit.id], "")) for unit in members)
     while True:
-        divided = _divided(markdown, members, paths, most, max(room, 1), count)
-        over = max(
-            count(show(paths[atoms[0].unit.id], _text(markdown, atoms, members))) - most
-            for atoms in divided
-        )
+        divided = _divided(page, members, max(room, 1))
+        over = max(page.count(page.shown(atoms)) for atoms in divided) - page.most
         if over <= 0 or room <= 1:
             return divided
         room -= over
 
 
-def _text(markdown: str, atoms: Sequence[_Atom], members: Sequence[Unit]) -> str:
-    return assemble(markdown, _spans(markdown, atoms), members)
-
-
-def _divided(
-    markdown: str,
-    members: Sequence[Unit],
-    paths: Mapping[str, Path],
-    most: int,
-    room: int,
-    count: Count,
-) -> list[list[_Atom]]:
-    special = count("")
-
-    def size(text: str) -> int:
-        return max(count(text) - special, 1)
-
-    atoms: list[_Atom] = []
-    for unit in members:
-        if count(show(paths[unit.id], markdown[unit.start : unit.end])) <= most:
-            atoms.append(
-                _Atom(unit, (unit.start, unit.end), size(markdown[unit.start : unit.end]), None, 0)
-            )
-        else:
-            atoms.extend(_atoms(markdown, unit, room, size))
-    sizes = [atom.size for atom in atoms]
+def _divided(page: _Page, members: Sequence[Unit], room: int) -> list[list[_Atom]]:
+    atoms = [atom for unit in members for atom in _atoms(page, unit, room)]
     headers = {atom.header for atom in atoms if atom.header}
-    room -= max((count(markdown[slice(*header)]) for header in headers), default=0)
-    if sum(sizes) <= room:
-        return [atoms]
-    order = sorted(range(1, len(atoms)), key=lambda i: _order(markdown, atoms, i))
-    ranges = cut.agglomerate(sizes, order, room)
+    room -= max((page.size(page.raw(header)) for header in headers), default=0)
+    order = sorted(range(1, len(atoms)), key=lambda i: _order(page, atoms[i - 1], atoms[i]))
+    ranges = cut.agglomerate([atom.size for atom in atoms], order, room)
     return [atoms[start:end] for start, end in ranges]
 
 
-def _order(markdown: str, atoms: Sequence[_Atom], i: int) -> tuple[int, int, int]:
+def _order(page: _Page, before: _Atom, after: _Atom) -> tuple[int, int, int]:
     """Which boundary is joined first: after a heading, after a lead-in, then the finer seams."""
-    before, after = atoms[i - 1], atoms[i]
-    if before.unit.kind == "heading" and before.unit is not after.unit:
-        return (-9, 0, 0)
-    if before.unit is not after.unit and markdown[slice(*before.span)].endswith(COLONS):
-        return (-8, 0, 0)
-    text = markdown[slice(*after.span)]
-    return (-after.seam, *cut.priority(text))
+    if before.unit is not after.unit:
+        if before.unit.kind == "heading" or before.unit.id in page.headings:
+            return (-9, 0, 0)
+        if page.raw(before.span).endswith(COLONS):
+            return (-8, 0, 0)
+    return (-after.seam, *cut.priority(page.raw(after.span)))
 
 
-def _atoms(markdown: str, unit: Unit, room: int, size: cut.Size) -> list[_Atom]:
+def _atoms(page: _Page, unit: Unit, room: int) -> Iterator[_Atom]:
+    """The unit whole where it fits in a chunk of its own, else its parts of at most `room`."""
     whole = (unit.start, unit.end)
-    header = cut.header_row(markdown, unit)
-    header_size = size(markdown[slice(*header)]) if header else 0
-    if header is None or header_size > room // 2 or not markdown[header[1] : unit.end].strip():
-        return [
-            _Atom(unit, part.span, part.size, None, part.seam)
-            for part in cut.parts(markdown, unit, whole, room, size)
-        ]
-    body = (header[1], unit.end)
-    rows = cut.parts(markdown, unit, body, room - header_size, size)
-    return [_Atom(unit, row.span, row.size, header, row.seam) for row in rows]
+    if page.count(show(page.paths[unit.id], page.raw(whole))) <= page.most:
+        yield _Atom(unit, whole, page.size(page.raw(whole)))
+        return
+    header = cut.header_row(page.markdown, unit)
+    header_size = page.size(page.raw(header)) if header else 0
+    if header and header_size <= room // 2 and page.raw((header[1], unit.end)).strip():
+        whole, room = (header[1], unit.end), room - header_size
+    else:
+        header = None
+    for part in cut.parts(page.markdown, unit, whole, room, page.size):
+        yield _Atom(unit, part.span, part.size, header, part.seam)
 
 
 def _spans(markdown: str, atoms: Sequence[_Atom]) -> tuple[cut.Span, ...]:
