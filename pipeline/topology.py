@@ -56,11 +56,12 @@ def cluster(address: str) -> Iterator[None]:
     # Ray's remark on its token comes with every start; that a token guards the cluster is right.
     logging.getLogger("ray").setLevel(logging.ERROR)
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # standard output is the command's answer
+        # Standard output is the command's answer; Ray prints there what its workers suffer.
+        with contextlib.redirect_stdout(sys.stderr):
             ray.init(
                 log_to_driver=False, configure_logging=False, logging_level=logging.ERROR, **where
             )
-        yield
+            yield
     finally:
         ray.shutdown()
         if folder:

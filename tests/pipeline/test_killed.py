@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import random
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -42,6 +44,35 @@ def test_five_kills_leave_the_index_of_an_undisturbed_run(tmp_path: Path) -> Non
         assert (code, verified["problems"]) == (0, []), f"seed {seed}"
         _, again = wrac(home, *arguments)
         assert again["embeddings"]["made"] == again["plans"]["made"] == 0
+
+
+def test_a_worker_that_is_killed_is_replaced_and_its_pages_are_done_again(tmp_path: Path) -> None:
+    with serve(pages=PAGES) as running:
+        [url] = running.urls.values()
+        home = tmp_path / "home"
+        process = subprocess.Popen(
+            [WRAC, "ingest", f"{url}/", "--source", "docs", "--allow-host", "127.0.0.1", "--json"],
+            env=environment(home),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for name in ("ray::crawl", "ray::ParseActor", "ray::IndexActor"):
+            _kill_worker(process, name)
+        out, err = process.communicate()
+        assert process.returncode == 0, err
+        assert json.loads(out)["pages"]["indexed"] == PAGES
+        assert wrac(home, "verify")[1]["problems"] == []
+
+
+def _kill_worker(driver: subprocess.Popen[str], name: str) -> None:
+    """Kill the first worker of that name, as soon as there is one."""
+    while driver.poll() is None:
+        for process in psutil.Process(driver.pid).children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                if process.cmdline()[:1] and process.cmdline()[0].startswith(name):
+                    process.kill()
+                    return
 
 
 def _kill_after(home: Path, arguments: list[str], seconds: float) -> None:
