@@ -8,10 +8,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from pipeline.cli.options import HomeOption, JsonOption, SourceOption, parts, settings
-from pipeline.cli.output import answer, err, out
+from pipeline.cli.output import answer, err, out, table
 from pipeline.errors import UnknownSourceError, UsageError
 from pipeline.ledger import Source
 from pipeline.parts import Parts
@@ -35,13 +34,13 @@ def pages(
     listed = [{key: value for key, value in asdict(row).items() if key != "title"} for row in rows]
 
     def show() -> None:
-        table = _table("state", "chunks", "url", "why")
+        shown = table("state", "chunks", "url", "why")
         for row in rows:
             why = " ".join(filter(None, (row.reason, row.detail)))
             if row.canonical != row.url:
                 why += f" -> {row.canonical}"
-            table.add_row(row.state, str(row.chunks), escape(row.url), escape(why))
-        out.print(table)
+            shown.add_row(row.state, str(row.chunks), escape(row.url), escape(why))
+        out.print(shown)
 
     answer({"source": source, "pages": listed}, as_json, show)
 
@@ -69,7 +68,7 @@ def status(home: HomeOption = None, as_json: JsonOption = False) -> None:
         if not rows:
             out.print("nothing has been ingested yet")
             return
-        table = _table(
+        shown = table(
             "source", "customer", "indexed", "chunks", "pending", "skipped", "failed", "crawl"
         )
         for row in rows:
@@ -83,8 +82,8 @@ def status(home: HomeOption = None, as_json: JsonOption = False) -> None:
                 "failed",
                 "crawl",
             )
-            table.add_row(*(escape(str(row[key])) for key in keys))
-        out.print(table)
+            shown.add_row(*(escape(str(row[key])) for key in keys))
+        out.print(shown)
 
     answer({"home": str(opened.home.root), "sources": rows}, as_json, show)
 
@@ -132,10 +131,10 @@ def usage(
     rows = parts(home).ledger.usage.by_day(customer)
 
     def show() -> None:
-        table = _table("customer", "day", "what", "amount")
+        shown = table("customer", "day", "what", "amount")
         for name, day, what, amount in rows:
-            table.add_row(name, day, what, f"{amount:,}")
-        out.print(table)
+            shown.add_row(name, day, what, f"{amount:,}")
+        out.print(shown)
 
     keys = ("customer", "day", "what", "amount")
     answer({"usage": [dict(zip(keys, row, strict=True)) for row in rows]}, as_json, show)
@@ -164,10 +163,10 @@ def forget(
     }
 
     def show() -> None:
-        table = _table(*receipts[0])
+        shown = table(*receipts[0])
         for receipt in receipts:
-            table.add_row(*(escape(str(item)) for item in receipt.values()))
-        out.print(table)
+            shown.add_row(*(escape(str(item)) for item in receipt.values()))
+        out.print(shown)
         err.print(NOT_REACHED)
 
     answer(value, as_json, show)
@@ -186,10 +185,10 @@ def config(home: HomeOption = None, as_json: JsonOption = False) -> None:
     }
 
     def show() -> None:
-        table = _table("setting", "value", "from", "what it is")
+        shown = table("setting", "value", "from", "what it is")
         for key, item in listed.items():
-            table.add_row(key, escape(str(item["value"])), item["origin"], item["description"])
-        out.print(table)
+            shown.add_row(key, escape(str(item["value"])), item["origin"], item["description"])
+        out.print(shown)
 
     answer({"settings": listed}, as_json, show)
 
@@ -201,10 +200,3 @@ def _sources(opened: Parts, source: str | None, customer: str | None = None) -> 
     if customer is not None and not found:
         raise UnknownSourceError(f"there is no customer {customer}", "wrac status lists them")
     return found
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in columns:
-        table.add_column(column, overflow="fold")  # a URL is never cut
-    return table

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from chunker.policy import load as load_policy
 from crawler.model import Scope
@@ -21,7 +20,7 @@ from pipeline.cli.options import (
     parts,
     settings,
 )
-from pipeline.cli.output import answer, err, out
+from pipeline.cli.output import answer, err, out, table
 from pipeline.home import check_name
 from pipeline.settings import Settings
 
@@ -202,11 +201,11 @@ def _dry_run(source: str, scope: Scope, known: Settings, as_json: bool) -> int:
     urls = [{**asdict(one), "in": one.reason is None} for one in found]
 
     def show() -> None:
-        table = Table("", "why", "depth", "url", box=None, header_style="bold", pad_edge=False)
+        shown = table("", "why", "depth", "url")
         for one in found:
             mark = "[green]in[/]" if one.reason is None else "[red]out[/]"
-            table.add_row(mark, one.reason or "", str(one.depth), escape(one.url))
-        out.print(table)
+            shown.add_row(mark, one.reason or "", str(one.depth), escape(one.url))
+        out.print(shown)
         inside = sum(one.reason is None for one in found)
         out.print(f"{inside} of {len(found)} URLs are in; nothing was stored")
 

@@ -8,13 +8,12 @@ from typing import Annotated, Any, Literal
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from chunker.model import Document
 from chunker.policy import Policy
 from chunker.policy import load as load_policy
 from pipeline.cli.options import AllowHostOption, HomeOption, JsonOption, PolicyOption, settings
-from pipeline.cli.output import answer, out
+from pipeline.cli.output import answer, out, table
 from pipeline.errors import UsageError
 from pipeline.page import Chunked
 from pipeline.settings import Settings
@@ -33,18 +32,18 @@ def parse(
 
     def show() -> None:
         out.print(f"[bold]{escape(document.title)}[/]  {document.format} {document.lang}")
-        table = Table("id", "parent", "tokens", "line", "text", box=None, header_style="bold")
+        shown = table("id", "parent", "tokens", "line", "text")
         for unit in document.units:
             role = "" if unit.role == "body" else f"({unit.role}) "
             text = " ".join(document.markdown[unit.start : unit.end].split())
-            table.add_row(
+            shown.add_row(
                 unit.id,
                 unit.parent or "",
                 str(unit.tokens),
                 str(unit.line),
                 escape(role + _cut(text, 80)),
             )
-        out.print(table)
+        out.print(shown)
 
     value = {key: item for key, item in asdict(document).items() if key != "source"}
     answer(value, as_json, show)
@@ -78,16 +77,16 @@ def plan(
 
     def show() -> None:
         why = {boundary.before: boundary for boundary in plan.boundaries}
-        table = Table("", "units", "why", "sure", box=None, header_style="bold")
+        shown = table("", "units", "why", "sure")
         for number, group in enumerate(plan.groups, 1):
             boundary = why.get(group[0])
-            table.add_row(
+            shown.add_row(
                 str(number),
                 " ".join(group),
                 boundary.why if boundary else "",
                 f"{boundary.confidence:.2f}" if boundary else "",
             )
-        out.print(table)
+        out.print(shown)
         for unit, reason in plan.dropped.items():
             out.print(f"dropped {unit}: {reason}")
 

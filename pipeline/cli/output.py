@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 out = Console(highlight=False, soft_wrap=True)
@@ -21,6 +22,14 @@ def answer(value: Mapping[str, Any], as_json: bool, show: Callable[[], None]) ->
         sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
     else:
         show()
+
+
+def table(*columns: str) -> Table:
+    """A plain table. What does not fit is folded: a URL is never cut."""
+    made = Table(box=None, header_style="bold", pad_edge=False)
+    for column in columns:
+        made.add_column(column, overflow="fold")
+    return made
 
 
 def fail(code: str, message: str, hint: str, as_json: bool) -> None:
