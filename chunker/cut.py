@@ -36,7 +36,10 @@ _SEAMS: dict[str, tuple[re.Pattern[str], ...]] = {
     "image": (_WORD,),
 }
 _HEAD = re.compile(r"\|[^|]*\||(?:\S+\s+){1,4}")
-_RULER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+#: The line between a table's header row and its body.
+RULER = re.compile(
+    r"[ \t]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+(?:\|[ \t]*+)?$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ def header_row(markdown: str, unit: Unit) -> Span | None:
         return None
     second = markdown.find("\n", first + 1, unit.end)
     end = unit.end if second < 0 else second
-    return (unit.start, end) if _RULER.match(markdown[first + 1 : end]) else None
+    return (unit.start, end) if RULER.match(markdown[first + 1 : end]) else None
 
 
 def parts(markdown: str, unit: Unit, span: Span, limit: int, size: Size) -> list[Part]:

@@ -146,3 +146,14 @@ def test_a_page_without_units_has_no_chunks() -> None:
     document = page("---")
     plan = structural_plan(outline(document, Policy()), Policy())
     assert chunks(document, plan, Policy(), count) == ()
+
+
+def test_the_embedder_reads_table_rows_as_sentences_and_the_path_again_at_the_end() -> None:
+    document = page("# Cars\n\n| Model | Price | Seats |\n|---|--:|---|\n| **Swift** | 500 | |\n")
+    found = chunks(document, one_each(document), Policy(), count)
+    assert found[1].embedded == "Cars\nModel: Swift; Price: 500.\nCars"
+
+
+def test_the_embedder_reads_code_as_it_is() -> None:
+    (chunk,) = made("```\n| a | b |\n|---|---|\n| 1 | 2 |\n```")
+    assert chunk.embedded == "| a | b |\n|---|---|\n| 1 | 2 |"
