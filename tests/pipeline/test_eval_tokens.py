@@ -1,0 +1,89 @@
+"""Tokens and cost of planning, the plots, and the chunkers of others."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from chunker import parse
+from chunker.outline import outline
+from chunker.policy import Policy
+from chunker.tokens import count
+from pipeline.evaluation import peers, plots, tokens, tokens_count, tokens_form
+from pipeline.evaluation.methods import Original
+from pipeline.evaluation.metrics import BUDGETS
+from planner_serving.structural import plan
+
+CORPUS = Path(__file__).parents[1] / "data" / "retrieval"
+PAGE = b"# Ferry\n\nIt sails.\n\n**Fares**\n\nThey are low and fair to all.\n\n## Crew\n\nTen.\n"
+
+
+def test_reported_usage_is_priced_as_the_paper_prices_it() -> None:
+    rows = tokens.evaluate(CORPUS)["methods"]
+    assert rows["paper_agentic"] == {
+        "files": 1, "input": 1000, "prefix": 0, "cached": 0, "output": 400, "cost": 0.0052,
+    }  # fmt: skip
+    assert rows["paper_wrac"]["cost"] == round((1500 * 2 + 500 * 0.5 + 100 * 8) / 1e6, 4)
+
+
+def test_the_prefix_is_cached_from_the_second_file_on() -> None:
+    one = tokens.product_totals(["# A\n\nbody\n"], Policy())
+    two = tokens.product_totals(["# A\n\nbody\n"] * 2, Policy())
+    assert (one.cached, two.cached) == (0, one.prefix)
+    assert two.prefix == 2 * one.prefix and two.input == 2 * one.input
+
+
+def test_an_outline_has_a_line_and_its_answer_a_symbol_for_each_row_with_text() -> None:
+    view = outline(parse(PAGE, "file:///p.md", "text/markdown"), Policy())
+    lines = tokens_form.outline_form(view).splitlines()[1:]
+    assert [line.split(" ", 3)[::3] for line in lines] == [
+        ["1", "Ferry"], ["2", "Fares"], ["3", "Crew"],
+    ]  # fmt: skip
+    assert [line.split(" ")[1] for line in lines] == ["h1", "b", "h2"]
+    answer = tokens_form.answer_form(view, plan(view, Policy()))
+    assert len(answer) == 3
+    assert "sails" not in tokens_form.outline_form(view)
+
+
+def test_windows_and_cuts_are_of_whole_tokens() -> None:
+    text = "one two three four five six seven"
+    assert tokens_count.windows(text, 3, 1) == [
+        "one two three",
+        " three four five",
+        " five six seven",
+    ]
+    assert tokens_count.windows("", 3, 1) == [""]
+    assert tokens_count.cut(text, 2) == "one two"
+    assert tokens_count.cut("🏳️‍🌈", 1) in "🏳️‍🌈"
+
+
+def test_plots_are_files_that_repeat(need, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    need("matplotlib", find_spec("matplotlib") is not None)
+    side = {f"fc{budget}": 0.5 for budget in BUDGETS}
+    retrieval = {"methods": {"wrac": {"fused": side}, "paper_wrac": {"fused": side}}}
+    usage = {"methods": {"wrac": {"files": 2, "cost": 0.1}}}
+    first = plots.draw(retrieval, usage, tmp_path / "a")
+    second = plots.draw(retrieval, usage, tmp_path / "b")
+    assert [file.name for file in first] == [
+        "quality-tokens.png", "quality-tokens.svg", "quality-cost.png", "quality-cost.svg",
+    ]  # fmt: skip
+    assert [a.read_bytes() == b.read_bytes() for a, b in zip(first, second, strict=True)] == [
+        True
+    ] * 4
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["langchain_recursive", "langchain_headers", "chonkie_recursive", "semchunk", "docling_hybrid"],
+)
+def test_a_peer_chunks_what_it_is_given(need, name: str) -> None:  # type: ignore[no-untyped-def]
+    if name == "docling_hybrid":  # asks for another typer than the command line's
+        pytest.importorskip("docling_core")
+    need(name, name not in peers.missing())
+    file = CORPUS / "datasets" / "Tallow Instruments" / "md" / "hygrometer.md"
+    pieces = peers.peer_methods(count)[name]([Original("hygrometer", "md", file.read_bytes())])
+    assert len(pieces) > 1
+    assert all(tokens_count.count(piece.shown) <= peers.SIZE for piece in pieces)
+    assert "CR2450" in " ".join(piece.shown for piece in pieces)
