@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from pipeline import runs
 from pipeline.index_stage import slot_of
-from pipeline.ingest import take
 from pipeline.ledger import Source
 from pipeline.parts import Parts
 
@@ -37,8 +37,7 @@ def forget(parts: Parts, source: Source) -> Receipt:
     Raises `SourceBusyError` while a run holds the source. The ledger goes last, so that an
     interrupted removal can be run again.
     """
-    runner = take(parts.ledger, source.name)
-    try:
+    with runs.held(parts.ledger, source.name):
         points = parts.index.drop(slot_of(source))
         others = [
             one for one in parts.ledger.sources.all(source.customer) if one.name != source.name
@@ -56,6 +55,4 @@ def forget(parts: Parts, source: Source) -> Receipt:
             files += parts.store.forget_customer(source.customer)
         pages = parts.ledger.sources.forget(source.name)
         parts.ledger.sources.compact()
-    finally:
-        parts.ledger.sources.release(source.name, runner)
     return Receipt(source.name, source.customer, pages, points, files, len(own), cache_entries)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-
-import psutil
 
 from chunker import PARSER_VERSION
 from chunker.policy import Policy
@@ -17,15 +13,16 @@ from crawler import reasons
 from crawler.model import Scope, Tally
 from crawler.scope import Rules
 from indexer import sparse
-from pipeline import profiling
+from pipeline import profiling, runs
 from pipeline.errors import EmptySourceError, PinnedError
 from pipeline.ledger import Counts, Ledger, Pins, Source
 from pipeline.pages import Report
 from pipeline.parts import Parts
 from pipeline.reconcile import Reconciler
+from pipeline.runs import Run
 
-#: Seconds between two signs of life of a run.
-HEARTBEAT = 15.0
+#: Seconds between two reports of progress.
+PROGRESS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +68,18 @@ def ingest(
 
     started = time.monotonic()
     ledger = parts.ledger
-    source = declare(parts, name, customer, scope, policy)
-    runner = take(ledger, name)
-    try:
+    if ledger.sources.find(name) is None:
+        declare(parts, name, customer, scope, policy)
+    with runs.held(ledger, name) as run:
+        # Only now: a run that holds the source must not see it change.
+        declare(parts, name, customer, scope, policy)
         ledger.sources.begin_pass(name)
         ledger.work.release_all(name)
         source = ledger.sources.get(name)
         with topology.cluster(parts.settings.ray_address):
-            crawl = topology.Crawl(parts, source, runner)
-            pool = topology.RayPool(parts, source)
-            loop = Reconciler(ledger, source, runner, pool)
-            loop.on_change = _watch(ledger, source, runner, loop.report, crawl, on_progress)
+            crawl = topology.Crawl(parts, source, run.runner)
+            loop = Reconciler(ledger, source, run.runner, topology.RayPool(parts, source))
+            loop.on_change = watch(run, loop.report, on_progress, lambda: crawl.running)
             if not source.verdicts:
                 loop.hold(lambda: crawl.running and _fetched(ledger, name) < profiling.FIRST_PAGES)
                 source = profiling.begin(ledger, parts.store, source)
@@ -89,11 +87,9 @@ def ingest(
             tally = crawl.result()
             ledger.settlements.canonicals(name, source.pins.fingerprint)
             loop.run()
-            profiling.settle(ledger, parts.store, ledger.sources.get(name))
+            profiling.settle(ledger, parts.store, source)
             report = loop.run()
         ledger.sources.end_pass(name, datetime.now(UTC))
-    finally:
-        ledger.sources.release(name, runner)
     counts = ledger.pages.counts(name)
     if counts.indexed == 0 and not tally.not_modified:
         raise _empty(ledger, source)
@@ -110,12 +106,8 @@ def declare(
     """The source as the call wants it. A policy that is not given stays as it was."""
     ledger, known = parts.ledger, parts.ledger.sources.find(name)
     embedder = parts.embedder
-    if known is not None and known.pins.embedder != embedder.identity:
-        raise PinnedError(
-            f"source {name} is indexed with {known.pins.embedder}; "
-            f"the settings ask for {embedder.identity}",
-            "set embedder back, or ingest the site under another source name",
-        )
+    if known is not None:
+        check_embedder(parts, known)
     pins = Pins(
         policy=policy or (known.pins.policy if known else Policy()),
         parser=known.pins.parser if known else PARSER_VERSION,
@@ -132,50 +124,33 @@ def declare(
     return source
 
 
-def take(ledger: Ledger, name: str) -> str:
-    """Hold the source for this process; returns the runner's name. Raises `SourceBusyError`."""
-    runner = f"{socket.gethostname()}/{os.getpid()}/{psutil.Process().create_time():.0f}"
-    holder = ledger.sources.runner(name)
-    ledger.sources.take(name, runner, datetime.now(UTC), holder if _is_dead(holder) else None)
-    return runner
+def check_embedder(parts: Parts, source: Source) -> None:
+    """Raises `PinnedError` where the settings name another embedder than the source's."""
+    if source.pins.embedder != parts.embedder.identity:
+        raise PinnedError(
+            f"source {source.name} is indexed with {source.pins.embedder}; "
+            f"the settings ask for {parts.embedder.identity}",
+            "set embedder back, or ingest the site under another source name",
+        )
 
 
-def _is_dead(runner: str | None) -> bool:
-    """Whether a runner is a process of this machine that is no more: its lease need not run out."""
-    if runner is None:
-        return False
-    host, pid, created = runner.rsplit("/", 2)
-    if host != socket.gethostname():
-        return False
-    try:
-        return f"{psutil.Process(int(pid)).create_time():.0f}" != created
-    except psutil.NoSuchProcess:
-        return True
-
-
-def _watch(
-    ledger: Ledger,
-    source: Source,
-    runner: str,
+def watch(
+    run: Run,
     report: Report,
-    crawl: object,
     on_progress: Callable[[Progress], None],
+    crawling: Callable[[], bool] = lambda: False,
 ) -> Callable[[], None]:
-    """What to do whenever the loop moved: show progress, and show that this run is alive."""
-    last = shown = 0.0
+    """What to do whenever the loop moved: show progress, and that this run is alive."""
+    shown = 0.0
 
-    def watch() -> None:
-        nonlocal last, shown
-        now = time.monotonic()
-        if now - last > HEARTBEAT:
-            ledger.sources.take(source.name, runner, datetime.now(UTC))
-            last = now
-        if now - shown > 0.5:
-            running = bool(getattr(crawl, "running", False))
-            on_progress(Progress(ledger.pages.counts(source.name), report, running))
-            shown = now
+    def moved() -> None:
+        nonlocal shown
+        run.show_life()
+        if time.monotonic() - shown > PROGRESS:
+            on_progress(Progress(run.ledger.pages.counts(run.source), report, crawling()))
+            shown = time.monotonic()
 
-    return watch
+    return moved
 
 
 def _empty(ledger: Ledger, source: Source) -> EmptySourceError:

@@ -92,10 +92,12 @@ class Report:
     embeddings_cached: int = 0
     errors: list[dict[str, str]] = field(default_factory=list)
 
-    def add(self, result: Result) -> None:
+    def add(self, result: Result, again: bool = False) -> None:
+        """Count a result. `again`: the run has counted the page, only its chunks are new."""
+        page = not again
         match result:
             case Indexed():
-                self.indexed += 1
+                self.indexed += page
                 self.chunks_added += result.added
                 self.chunks_kept += result.kept
                 self.chunks_deleted += result.deleted
@@ -104,9 +106,9 @@ class Report:
                 self.embeddings_made += result.embedded
                 self.embeddings_cached += result.embedded_cached
             case Unchanged():
-                self.unchanged += 1
+                self.unchanged += page
             case Removed():
-                self.deleted += 1
+                self.deleted += page
                 self.chunks_deleted += result.deleted
             case Failed():
                 self.failed += 1

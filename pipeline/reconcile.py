@@ -63,6 +63,7 @@ class Reconciler:
     report: Report = field(default_factory=Report)
     on_change: Callable[[], None] = lambda: None
     """Called whenever something moved, and at least every `POLL` seconds."""
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))
     now: Callable[[], float] = time.monotonic
     wait: Callable[[float], None] = time.sleep
     _failures: int = 0
@@ -112,7 +113,8 @@ class Reconciler:
                 self.ledger.work.release(result.job)
                 away = result
                 continue
-            self.report.add(result)
+            last = result.job.indexed_at
+            self.report.add(result, again=last is not None and last >= self.started)
             if isinstance(result, Failed):
                 log.warning("page failed", url=result.job.url, reason=result.reason)
                 self.ledger.work.failed(result.job, result.reason, result.detail)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pipeline.cli import admin, evaluate, look, output
-from pipeline.cli.ingest import ingest
+from pipeline.cli.ingest import ingest, rechunk
 from pipeline.cli.options import given_before
 from pipeline.cli.search import search, why
 from pipeline.errors import PipelineError
@@ -23,6 +23,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command()(ingest)
+app.command()(rechunk)
 app.command()(search)
 app.command()(why)
 app.command()(look.parse)

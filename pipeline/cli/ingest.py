@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -92,6 +93,32 @@ def ingest(
     opened = parts(home, make=True, **flags)
     with _bar(source) as show:
         result = run(opened, source, customer, scope, wanted, show)
+    value = to_json(result)
+    answer(value, as_json, lambda: _show(result, value))
+    return 4 if result.failed_share > opened.settings.fail_over else 0
+
+
+def rechunk(
+    source: SourceOption,
+    policy: Annotated[Path, typer.Option("--policy", help="The new policy.", metavar="FILE")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would change and cost.")
+    ] = False,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> int:
+    """Apply a policy to all that is stored of a source, without fetching anything."""
+    from pipeline import rechunk as work
+
+    wanted = load_policy(policy)
+    opened = parts(home)
+    if dry_run:
+        found = work.forecast(opened, source, wanted).to_json()
+        lines = [f"{key.replace('_', ' '):20} {value}" for key, value in found.items()]
+        answer({"source": source, **found}, as_json, lambda: out.print("\n".join(lines)))
+        return 0
+    with _bar(source) as show:
+        result = work.rechunk(opened, source, wanted, show)
     value = to_json(result)
     answer(value, as_json, lambda: _show(result, value))
     return 4 if result.failed_share > opened.settings.fail_over else 0

@@ -89,6 +89,7 @@ class Job:
     """Of the document that is indexed now, if it was made with the same pins."""
     chunks: int
     attempts: int
+    indexed_at: datetime | None
     verdicts: str
     """Name of the verdicts of the site's profile that it is to be parsed with."""
 

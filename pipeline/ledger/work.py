@@ -125,5 +125,6 @@ def _job(row: Row[Any]) -> Job:
         document_hash=row.document_hash if same_pins else None,
         chunks=row.chunks,
         attempts=row.attempts,
+        indexed_at=sql.utc(row.indexed_at) if row.indexed_at else None,
         verdicts=row.published,
     )

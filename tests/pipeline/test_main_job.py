@@ -131,6 +131,26 @@ def test_why_follows_a_paragraph_to_its_rank(ingested: dict, home: Path, site: R
     assert unknown["stage"] == "scope"
 
 
+def test_another_policy_is_applied_without_a_request(
+    ingested: dict,  # type: ignore[type-arg]
+    home: Path,
+    site: Running,
+) -> None:
+    (home.parent / "small.toml").write_text("target_tokens = 60\nmax_tokens = 100\n")
+    arguments = ("rechunk", "--source", SITE, "--policy", "small.toml")
+    asked = len(site.requests)
+    _, forecast = wrac(home, *arguments, "--dry-run")
+    code, done = wrac(home, *arguments)
+    assert code == 0
+    assert done["chunks"]["added"] == forecast["chunks_added"] > 0
+    assert done["chunks"]["kept"] == forecast["chunks_kept"]
+    assert done["chunks"]["deleted"] == forecast["chunks_deleted"]
+    assert done["embeddings"]["made"] == forecast["embeddings_needed"]
+    assert len(site.requests) == asked
+    assert wrac(home, "verify")[1]["ok"]
+    assert wrac(home, *arguments)[1]["chunks"] == {"added": 0, "kept": 0, "deleted": 0}
+
+
 def test_forgetting_leaves_nothing(ingested: dict, home: Path) -> None:  # type: ignore[type-arg]
     code, receipt = wrac(home, "forget", "--source", SITE)
     assert code == 0

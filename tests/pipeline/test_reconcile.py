@@ -161,3 +161,14 @@ def test_usage_is_booked_to_the_customer(ledger: Ledger) -> None:
     reconcile(ledger, indexed)
     booked = {what: amount for _, _, what, amount in ledger.usage.by_day("acme")}
     assert booked == {"pages_indexed": 2, "embedded_texts": 2, "plans": 2}
+
+
+def test_a_page_that_is_done_twice_in_a_run_counts_once(ledger: Ledger) -> None:
+    pages(ledger, "a", "b")
+    source = ledger.sources.get("docs")
+    loop = Reconciler(ledger, source, "run", ScriptedPool(indexed))
+    loop.run()
+    ledger.sources.publish("docs", "v1", [SEED + "a"], settled=True)
+    assert ledger.work.waiting("docs") == 1
+    report = loop.run()
+    assert (report.indexed, report.chunks_added) == (2, 3)
