@@ -4,13 +4,13 @@
 a function of one document and nothing of the product:
 
     from pathlib import Path
-    from pipeline.evaluation import retrieval
+    from pipeline.evaluation import retrieval, retrieval_tables
 
     def mine(file, markdown):
         yield shown_text, embedded_text             # one chunk; any number of them
 
     result = retrieval.quick(Path("corpus/rag-multi-corpus"), {"mine": mine, "other": other})
-    print(retrieval.table(result))
+    print(retrieval_tables.table(result))
 
 Vectors are kept in the folder that `WRAC_EVAL_CACHE` names (default `.cache`), so that only texts
 never seen cost time. `keep=retrieval.half(0)` asks one half of the questions, to choose on;
@@ -195,19 +195,3 @@ def _differences(
                 "metric": metric,
                 **{key: round(v, 4) for key, v in asdict(paired(values, against, groups)).items()},
             }
-
-
-def table(result: Mapping[str, Any], side: str = "fused") -> str:
-    """The methods of a result as a Markdown table."""
-    columns = ("fc256", "fc512", "fc1024", "fc2048", "recall@3", "mrr", "ndcg@6")
-    lines = [
-        f"| {side} | chunks | tokens | lost | unplaced | {' | '.join(columns)} | t2c |",
-        "|---" * (len(columns) + 6) + "|",
-    ]
-    for name, row in result["methods"].items():
-        numbers = " | ".join(f"{row[side][column]:.3f}" for column in columns)
-        lines.append(
-            f"| {name} | {row['chunks']} | {row['mean_tokens']:.0f} | {row['lost']:.3f} "
-            f"| {row['unplaced']:.3f} | {numbers} | {row[side]['t2c']:.0f} |"
-        )
-    return "\n".join(lines)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pipeline.errors import UsageError
-from pipeline.evaluation import retrieval, retrieval_run
+from pipeline.evaluation import retrieval, retrieval_run, retrieval_tables
 from pipeline.evaluation.metrics import BUDGETS, CUTOFFS
 from pipeline.evaluation.retrieval_corpus import Organisation, Piece, load
 from pipeline.evaluation.retrieval_differences import paired
@@ -74,7 +74,13 @@ def test_the_result_has_the_stated_form(result: dict[str, Any]) -> None:
             for side in ("dense", "sparse", "fused", "search"):
                 assert row[side].keys() == MEASURES
     assert json.loads(json.dumps(result)) == result
-    assert "| wrac |" in retrieval.table(result)
+
+
+def test_tables_have_a_row_for_each_method_and_each_part(result: dict[str, Any]) -> None:
+    assert retrieval_tables.table(result).count("\n") == 1 + len(METHODS)
+    assert retrieval_tables.differences_table(result).count("\n") == len(METHODS)
+    parts = retrieval_tables.parts_table(result)
+    assert "| Skerry Ferries | 12 |" in parts and "| Comparative | 2 |" in parts
 
 
 def test_paper_chunks_are_read_and_what_they_dropped_is_put_back(result: dict[str, Any]) -> None:
