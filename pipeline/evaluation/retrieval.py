@@ -38,6 +38,7 @@ from pipeline.evaluation.retrieval_corpus import Organisation, Piece, Question, 
 from pipeline.evaluation.retrieval_differences import paired
 from pipeline.evaluation.retrieval_forms import MARKDOWN_FORMS, originals
 from pipeline.evaluation.retrieval_run import SIDES, Outcome, run
+from pipeline.evaluation.retrieval_tables import table as table
 from pipeline.evaluation.retrieval_vectors import CachedEmbedder, open_vectors
 
 #: The product's row.
