@@ -39,8 +39,7 @@ class _Page:
     paths: Mapping[str, Path]
     headings: Mapping[str, int]
     """Implied headings, see `Plan.headings`."""
-    most: int
-    """Most tokens of a chunk, as shown."""
+    policy: Policy
     count: Count
 
     def raw(self, span: cut.Span) -> str:
@@ -56,6 +55,16 @@ class _Page:
         """Tokens that a text adds to a chunk, at least 1."""
         return max(self.count(text) - self.count(""), 1)
 
+    def most(self, unit: Unit) -> int:
+        """Tokens, as shown, from which on a unit is cut."""
+        kept = unit.kind in self.policy.keep_whole or unit.kind in ("heading", "image")
+        return self.policy.max_tokens if kept else self.policy.target_tokens
+
+    def is_large(self, unit: Unit) -> bool:
+        """Whether a unit is cut, though it be alone in its chunk."""
+        text = self.markdown[unit.start : unit.end]
+        return self.count(show(self.paths[unit.id], text)) > self.most(unit)
+
 
 def chunks(document: Document, plan: Plan, policy: Policy, count: Count) -> tuple[Chunk, ...]:
     """The chunks of a page.
@@ -68,7 +77,7 @@ def chunks(document: Document, plan: Plan, policy: Policy, count: Count) -> tupl
     count = cache(count)
     paths = heading_paths(document, plan.headings) if policy.context == "path" else {}
     above = {id: shortened(paths.get(id, ()), policy.max_tokens, count) for id in units}
-    page = _Page(document.markdown, above, plan.headings, policy.max_tokens, count)
+    page = _Page(document.markdown, above, plan.headings, policy, count)
     found: list[Chunk] = []
     seen: dict[tuple[Path, str], int] = {}
     for group in plan.groups:
@@ -106,13 +115,15 @@ def assemble(markdown: str, spans: Sequence[cut.Span], units: Sequence[Unit]) ->
 
 def _fitted(page: _Page, members: Sequence[Unit]) -> list[list[_Atom]]:
     """The group's atoms by chunk. The room is made smaller until the exact count fits."""
+    large = [unit for unit in members if page.is_large(unit)]
     together = [_Atom(unit, (unit.start, unit.end), 0) for unit in members]
-    if page.count(page.shown(together)) <= page.most:
+    if not large and page.count(page.shown(together)) <= page.policy.max_tokens:
         return [together]
-    room = page.most - max(page.count(show(page.paths[unit.id], "")) for unit in members)
+    most = min((page.most(unit) for unit in large), default=page.policy.max_tokens)
+    room = most - max(page.count(show(page.paths[unit.id], "")) for unit in members)
     while True:
         divided = _divided(page, members, max(room, 1))
-        over = max(page.count(page.shown(atoms)) for atoms in divided) - page.most
+        over = max(page.count(page.shown(atoms)) for atoms in divided) - page.policy.max_tokens
         if over <= 0 or room <= 1:
             return divided
         room -= over
@@ -140,7 +151,7 @@ def _order(page: _Page, before: _Atom, after: _Atom) -> tuple[int, int, int]:
 def _atoms(page: _Page, unit: Unit, room: int) -> Iterator[_Atom]:
     """The unit whole where it fits in a chunk of its own, else its parts of at most `room`."""
     whole = (unit.start, unit.end)
-    if page.count(show(page.paths[unit.id], page.raw(whole))) <= page.most:
+    if not page.is_large(unit):
         yield _Atom(unit, whole, page.size(page.raw(whole)))
         return
     header = cut.header_row(page.markdown, unit)

@@ -19,12 +19,13 @@ from chunker.model import Kind, Role
 class Policy:
     """All that decides how a document is chunked."""
 
-    target_tokens: int = 160
+    target_tokens: int = 100
     """Size that small neighbouring sections are merged up to, as shown."""
     max_tokens: int = 256
     """Largest a chunk may be, as shown, counted with the embedder's tokenizer."""
-    keep_whole: tuple[Kind, ...] = ("table", "code", "list")
-    """Kinds of units that are cut only where they are over the maximum by themselves."""
+    keep_whole: tuple[Kind, ...] = ("table", "code", "list", "text", "quote")
+    """Kinds of units that are cut only where they are over the maximum by themselves; others are
+    cut from the target on."""
     drop: tuple[Role, ...] = ("navigation", "cookie", "login", "share", "legal", "empty")
     """Roles of units that are left out of the index, with the role as the reason."""
     context: Literal["path", "none"] = "path"

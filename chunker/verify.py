@@ -120,7 +120,9 @@ def _whole(
         if len(pieces) < 2:
             continue
         text = document.markdown[unit.start : unit.end]
-        if count(show(pieces[-1].heading_path, text)) <= policy.max_tokens:
+        kept = unit.kind in policy.keep_whole
+        most = policy.max_tokens if kept else policy.target_tokens
+        if count(show(pieces[-1].heading_path, text)) <= most:
             yield f"{unit.id} would fit in one chunk and is cut"
         header = header_row(document.markdown, unit)
         if header is None or count(document.markdown[slice(*header)]) > policy.max_tokens // 4:

@@ -157,3 +157,12 @@ def test_the_embedder_reads_table_rows_as_sentences_and_the_path_again_at_the_en
 def test_the_embedder_reads_code_as_it_is() -> None:
     (chunk,) = made("```\n| a | b |\n|---|---|\n| 1 | 2 |\n```")
     assert chunk.embedded == "| a | b |\n|---|---|\n| 1 | 2 |"
+
+
+def test_a_kind_that_is_not_kept_whole_is_cut_from_the_target_on() -> None:
+    items = "\n".join(f"- item number {i} of the list" for i in range(8))
+    kept = Policy(max_tokens=256, target_tokens=40)
+    cut = Policy(max_tokens=256, target_tokens=40, keep_whole=("table",))
+    assert len(made(items, kept)) == 1
+    assert len(made(items, cut)) > 1
+    assert all(chunk.tokens <= 40 for chunk in made(items, cut))

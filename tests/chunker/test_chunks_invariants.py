@@ -37,8 +37,14 @@ BOLD = WORDS.map(lambda text: f"**{text}**")
 RULERS = st.just("---")
 BLOCKS = st.one_of(SENTENCES, HEADINGS, LISTS, TABLES, CODE, QUOTES, BOLD, RULERS)
 PAGES = st.lists(BLOCKS, min_size=1, max_size=25).map("\n\n".join)
-POLICIES = st.tuples(st.integers(16, 300), st.floats(0.1, 1.0)).map(
-    lambda size: Policy(max_tokens=size[0], target_tokens=max(1, int(size[0] * size[1])))
+KINDS = st.lists(st.sampled_from(["table", "code", "list", "text", "quote"]), unique=True)
+POLICIES = st.builds(
+    lambda most, share, whole: Policy(
+        max_tokens=most, target_tokens=max(1, int(most * share)), keep_whole=tuple(whole)
+    ),
+    st.integers(16, 300),
+    st.floats(0.1, 1.0),
+    KINDS,
 )
 
 
