@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 
-_LINK = re.compile(r"(!?)\[((?:[^\[\]\\]|\\.)*)\]\([^()\s]*\)")
-_TAG = re.compile(r"(?<!\\)</?[A-Za-z][^<>\n]*>")
+#: Stands for a piece of code while the marks around it are taken off.
+_PUT_BY = re.compile("\x00")
+_LINK = re.compile(r"(!?)\[((?:[^\[\]\\]|\\.)*)\]\([^()\s\x00]*\)")
+_TAG = re.compile(r"(?<!\\)</?[A-Za-z][^<>\n\x00]*>")
 _CODE = re.compile(
     r"^[ \t>]*(?:[-*+][ \t]+|\d+[.)][ \t]+)?(?P<fence>`{3,}|~{3,})[^\n`]*\n(?P<block>.*?)"
     r"(?:^[ \t>]*(?P=fence)[`~]*[ \t]*$|\Z)"
-    r"|(?<![\\`])(?P<ticks>`+)(?!`)(?P<span>.+?)(?<!`)(?P=ticks)(?!`)",
+    r"|(?<![\\`])(?P<ticks>`++)(?P<span>.+?)(?<!`)(?P=ticks)(?!`)",
     re.M | re.S,
 )
 _LINE = re.compile(r"^[ \t]*(?:>[ \t]?)*[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?", re.M)
-_HEADING = re.compile(r"^[ \t]*#{1,6}(?:[ \t]+|$)|[ \t]+#+[ \t]*$", re.M)
-_SETEXT = re.compile(r"\n[ \t]*(?:=+|-+)[ \t]*$")
-_DELIMITER = re.compile(r"^[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$", re.M)
+_HEADING = re.compile(r"^[ \t]*+#{1,6}(?:[ \t]+|$)|(?<![ \t])[ \t]++#++[ \t]*+$", re.M)
+_SETEXT = re.compile(r"\n[ \t]*+(?:=++|-++)[ \t]*+$")
+_DELIMITER = re.compile(
+    r"^[ \t>]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+(?:\|[ \t]*+)?$", re.M
+)
 _PIPE = re.compile(r"(?<!\\)\|")
 _EMPHASIS = re.compile(r"(?<!\\)(?:\*+|~~)|(?<![\w\\])_+|(?<!\\)_+(?!\w)")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -31,8 +35,9 @@ def plain(markdown: str) -> str:
         codes.append(found["block"] or found["span"] or "")
         return "\x00"
 
-    parts = _prose(_CODE.sub(put_by, markdown.replace("\x00", ""))).split("\x00")
-    return "".join(part + code for part, code in zip(parts, [*codes, ""], strict=True)).strip()
+    text = _prose(_CODE.sub(put_by, markdown.replace("\x00", "")))
+    back = iter(codes)
+    return _PUT_BY.sub(lambda _: next(back), text).strip()
 
 
 def _prose(text: str) -> str:

@@ -12,13 +12,12 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from chunker import tokens
 from chunker.headings import depths
+from chunker.markdown_rules import markdown_parser
 from chunker.model import Kind, Unit
 from chunker.plain import plain
 from chunker.roles import role_of
@@ -36,7 +35,7 @@ _KINDS: dict[str, Kind] = {
 }
 _IMAGES = re.compile(r"(?:\[?!\[[^\]\n]*\]\([^)\n]*\)(?:\]\([^)\n]*\))?\s*)+")
 _BOLD = re.compile(r"(\*\*|__)(?=\S)((?:(?!\1)[^\n])+?)(?<=\S)\1\s*[:.]?(?:\s*\\)?")
-_RULER = re.compile(r"[ \t>]*(?:(?:[-*_][ \t]*){3,}|<!--.*-->)?[ \t]*")
+_RULER = re.compile(r"[ \t>]*+(?:(?:[-*_][ \t]*){3,}|<!--.*-->)?[ \t]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +47,6 @@ class Piece:
     end: int
     line: int
     level: int | None = None
-
-
-@cache
-def _markdown() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"maxNesting": 100}).enable("table")
-    parser.core.ruler.disable(["inline", "text_join"])
-    return parser
 
 
 def units(
@@ -141,7 +133,7 @@ def _pieces(markdown: str, matter: int) -> Iterator[Piece]:
         yield Piece("code", 0, end, 0)
         done += 0 if markdown[:matter].endswith("\n") else 1
     source = "\n" * done + markdown[offsets[done] :] if matter else markdown
-    for token in _top(_markdown().parse(source)):
+    for token in _top(markdown_parser().parse(source)):
         assert token.map is not None  # every block token has one
         first, last = token.map
         yield from _gap(lines, offsets, done, first)

@@ -9,11 +9,9 @@ from chunker.html.decode import decode
 from chunker.plain import plain
 
 _MATTER = re.compile(r"(?P<sign>---|\+\+\+)[ \t]*\n(?P<body>.*?\n)?(?P=sign)[ \t]*(?:\n|\Z)", re.S)
-_FIELD = re.compile(r"^(?P<key>[A-Za-z_]+)[ \t]*[:=][ \t]*(?P<value>\S.*?)[ \t]*$", re.M)
-_FIRST_HEADING = re.compile(
-    r"^ {0,3}#[ \t]+(?P<atx>\S.*?)[ \t]*$|^(?P<setext>\S.*?)[ \t]*\n=+[ \t]*$", re.M
-)
-_CODE = re.compile(r"^(`{3,}|~{3,}).*?^\1", re.M | re.S)
+_FIELD = re.compile(r"^(?P<key>[A-Za-z_]+)[ \t]*+[:=][ \t]*+(?P<value>\S.*)$", re.M)
+_FIRST_HEADING = re.compile(r"^ {0,3}#[ \t]++(?P<atx>\S.*)$|^(?P<setext>\S.*)\n=+[ \t]*+$", re.M)
+_CODE = re.compile(r"^(`{3,}+|~{3,}+).*?^\1", re.M | re.S)
 
 
 def read_markdown(body: bytes, url: str, content_type: str | None) -> Source:
@@ -26,7 +24,9 @@ def read_markdown(body: bytes, url: str, content_type: str | None) -> Source:
         matter = None  # a ruler at the beginning, not front matter
     end = matter.end() if matter else 0
     heading = _FIRST_HEADING.search(_CODE.sub("", text[end : end + 20_000]))
-    title = fields.get("title") or (plain(heading["atx"] or heading["setext"]) if heading else "")
+    title = fields.get("title") or ""
+    if heading and not title:
+        title = plain(f"# {heading['atx'] or heading['setext']}")
     lang = fields.get("lang") or fields.get("language") or ""
     return Source(
         text,
@@ -50,4 +50,7 @@ def newlines(text: str) -> str:
 
 def _fields(block: str) -> dict[str, str]:
     """Top-level `key: value` (YAML) or `key = value` (TOML) lines."""
-    return {found["key"].lower(): found["value"].strip("\"'") for found in _FIELD.finditer(block)}
+    return {
+        found["key"].lower(): found["value"].strip().strip("\"'")
+        for found in _FIELD.finditer(block)
+    }

@@ -181,8 +181,12 @@ class Addresses:
 
     def __init__(self, url: str, base: str | None) -> None:
         self._base = _join(url, base) if base else url
-        parts = urlsplit(self._base) if self._base else None
-        self._origin = f"{parts.scheme}://{parts.netloc}" if parts and parts.netloc else ""
+        try:
+            parts = urlsplit(self._base)
+        except ValueError:  # a broken base: as if there were none
+            self._base = url
+            parts = urlsplit(url)
+        self._origin = f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
 
     def absolute(self, target: str | None) -> str:
         """The target as it goes into Markdown; empty where it leads nowhere a reader can go."""
