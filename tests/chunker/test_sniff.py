@@ -1,0 +1,69 @@
+"""The bytes decide what a body is; header and name only break ties."""
+
+import io
+import zipfile
+
+import pytest
+
+from chunker.errors import BrokenDocumentError, UnsupportedContentError
+from chunker.sniff import sniff
+
+
+def archive(*names: str) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as file:
+        for name in names:
+            file.writestr(name, "x")
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("body", "url", "header", "expected"),
+    [
+        (b"<!DOCTYPE html><p>a", "https://e.com/a.pdf", "application/pdf", "html"),
+        (b"%PDF-1.6\n...", "https://e.com/a.html", "text/html", "pdf"),
+        (b"\n\n%PDF-1.4", "https://e.com/a", None, "pdf"),
+        (b"<p>fragment</p>", "https://e.com/a", None, "html"),
+        (b"words before <div>x</div>", "https://e.com/a", "text/html; charset=utf-8", "html"),
+        (b"\xef\xbb\xbf<html>", "https://e.com/a", None, "html"),
+        (b'<?xml version="1.0"?><html xmlns="x">', "https://e.com/a", None, "html"),
+        (b"# Title\n\n<div>x</div>", "https://e.com/a.md", None, "markdown"),
+        (b"# Title", "https://e.com/a.md", "text/plain", "markdown"),
+        (b"# Title", "https://e.com/a", "text/markdown", "markdown"),
+        (b"<html><p>an error page", "https://e.com/a.md", "text/html", "html"),
+        (b"a,b\n1,2", "https://e.com/a.csv", "text/plain", "csv"),
+        (b"a,b\n1,2", "https://e.com/a", "text/csv", "csv"),
+        (b"plain words", "https://e.com/a.txt", "text/plain", "text"),
+        (b"plain words", "https://e.com/a", None, "text"),
+        (b"1 < 2 and a <b> tag", "https://e.com/a.txt", "text/plain", "text"),
+        (archive("word/document.xml"), "https://e.com/a.zip", None, "docx"),
+        (archive("ppt/presentation.xml"), "https://e.com/a", None, "pptx"),
+        (archive("xl/workbook.xml"), "https://e.com/a", "text/html", "xlsx"),
+    ],
+)
+def test_format(body: bytes, url: str, header: str | None, expected: str) -> None:
+    assert sniff(body, url, header) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        (b"\x89PNG\r\n", "PNG"),
+        (b"GIF89a", "GIF"),
+        (b"\x1f\x8b\x08", "gzip"),
+        (b"\xd0\xcf\x11\xe0\xa1", "Office"),
+        (b"<svg xmlns='x'></svg>", "SVG"),
+        (b'<?xml version="1.0"?><rss/>', "XML"),
+        (b"a\x00b\x00c\x00\x01\x02", "binary"),
+        (archive("a.txt"), "ZIP"),
+    ],
+)
+def test_what_cannot_be_parsed_is_named(body: bytes, names: str) -> None:
+    with pytest.raises(UnsupportedContentError, match=names):
+        sniff(body, "https://e.com/a.html", "text/html")
+
+
+@pytest.mark.parametrize("body", [b"", b" \n\t", b"PK\x03\x04 and then nothing"])
+def test_empty_and_damaged(body: bytes) -> None:
+    with pytest.raises(BrokenDocumentError):
+        sniff(body)
