@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import select
+import selectors
 import socket
 import subprocess
 import sys
@@ -179,7 +179,9 @@ class EdgeIndex:
                 )
             os.close(told)
             told = -1
-            waited = select.select([ready], [], [], START_TIMEOUT)[0]
+            with selectors.DefaultSelector() as selector:
+                selector.register(ready, selectors.EVENT_READ)
+                waited = selector.select(START_TIMEOUT)
             answer = os.read(ready, 1 << 16).decode() if waited else ""
         finally:
             os.close(ready)

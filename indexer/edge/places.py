@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import quote
 
-from indexer.errors import HomeNotWritableError, IndexBusyError
+from indexer.errors import HomeNotWritableError, IndexBusyError, IndexFullError
 from indexer.model import Slot
 
 #: Part of the socket's name: a client of another version never talks to an older process.
@@ -25,14 +26,15 @@ _POLL = 0.02
 def index_folder(home: Path) -> Path:
     """The folder of all shards of a home, made where it is missing.
 
-    Raises `HomeNotWritableError`.
+    Raises `HomeNotWritableError` or `IndexFullError`.
     """
     folder = home / "index"
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         (home / "logs").mkdir(exist_ok=True)
     except OSError as error:
-        raise HomeNotWritableError(f"cannot write to the home {home}: {error.strerror}") from error
+        kind = IndexFullError if error.errno == errno.ENOSPC else HomeNotWritableError
+        raise kind(f"cannot write to the home {home}: {error.strerror}") from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise HomeNotWritableError(f"cannot write to {folder}: permission denied")
     return folder

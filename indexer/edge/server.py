@@ -60,6 +60,8 @@ class Server:
         index = index_folder(home)
         self._lock = lock(index / LOCK_FILE, LOCK_TIMEOUT)
         _log_to(home / "logs" / "index.log")
+        self._held = _identity(os.fstat(self._lock.fileno()))
+        self._lock_path = index / LOCK_FILE
         self._idle = idle
         self._path = socket_path(home)
         self._shards = Shards(index)
@@ -80,10 +82,11 @@ class Server:
         log.info("index process %s serves %s", os.getpid(), self._path)
         threading.Thread(target=self._tend, daemon=True).start()
         while not (self._stopping or (self._expired() and self._leave())):
-            with suppress(TimeoutError):
+            with suppress(TimeoutError, OSError):
                 self._take(self._listener.accept()[0])
-        self._path.unlink(missing_ok=True)
-        self._shards.close()
+        self._hide()
+        with suppress(Exception):  # of a home that is gone
+            self._shards.close()
         log.info("index process %s leaves", os.getpid())
         self._lock.close()
         os._exit(0)  # idle threads wait on sockets; nothing is left to clean up
@@ -93,6 +96,7 @@ class Server:
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         listener.bind(str(self._path))
         self._path.chmod(0o600)
+        self._bound = _identity(self._path.stat())
         listener.listen(BACKLOG)
         listener.settimeout(TICK)
         return listener
@@ -105,7 +109,7 @@ class Server:
 
     def _leave(self) -> bool:
         """Stop being found, then look whether somebody had come already; if so, stay."""
-        self._path.unlink(missing_ok=True)
+        self._hide()
         self._listener.setblocking(False)
         try:
             late = self._listener.accept()[0]
@@ -116,6 +120,23 @@ class Server:
         self._listener = self._listen()
         self._take(late)
         return False
+
+    def _hide(self) -> None:
+        """Remove the socket's path, unless it leads to another process by now."""
+        with suppress(OSError):
+            if _identity(self._path.stat()) == self._bound:
+                self._path.unlink()
+
+    def _leave_if_displaced(self) -> None:
+        """Leave when the home was removed or moved: what is written here would be lost."""
+        with suppress(OSError):
+            if _identity(self._lock_path.stat()) == self._held:
+                return
+        log.warning("the home is gone")
+        self._stopping = True
+        self._hide()
+        self._listener.close()
+        raise LeavingError
 
     def _take(self, connection: socket.socket) -> None:
         connection.setblocking(True)
@@ -140,6 +161,7 @@ class Server:
         if name == "stop":
             self.stop()
             return {"ok": os.getpid()}
+        self._leave_if_displaced()
         try:
             return {"ok": self._ops[name](*arguments)}
         except LeavingError:
@@ -155,7 +177,10 @@ class Server:
         while True:
             time.sleep(TICK)
             try:
+                self._leave_if_displaced()
                 self._shards.tend()
+            except LeavingError:
+                return
             except Exception:
                 log.exception("tending failed")
 
@@ -217,6 +242,10 @@ def operations(shards: Shards) -> dict[str, Callable[..., Any]]:
         "slots": lambda: [_values(slot) for slot in shards.slots()],
         "drop": lambda slot: shards.drop(Slot(*slot)),
     }
+
+
+def _identity(found: os.stat_result) -> tuple[int, int]:
+    return found.st_dev, found.st_ino
 
 
 def _values(slot: Slot) -> list[Any]:

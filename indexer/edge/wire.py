@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 import struct
 from typing import Any
@@ -43,6 +44,8 @@ def _exactly(connection: socket.socket, size: int) -> bytearray:
 
 def fault(error: Exception) -> dict[str, str]:
     """An error as it is sent; anything but the indexer's own becomes one of them."""
+    if getattr(error, "errno", None) == errno.ENOSPC or "No space left" in str(error):
+        error = errors.IndexFullError(str(error))
     known = isinstance(error, errors.TransientError | errors.TerminalError)
     name = type(error).__name__ if known else errors.IndexUnavailableError.__name__
     return {"error": name, "message": str(error) if known else f"{type(error).__name__}: {error}"}

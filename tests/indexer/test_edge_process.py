@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -128,6 +129,27 @@ def test_a_socket_that_a_killed_process_left_is_no_hindrance(edge: EdgeIndex, ho
     process.wait(PATIENCE)
     assert socket_path(home).exists()
     assert EdgeIndex(home).process() != process.pid
+
+
+def test_a_home_that_was_removed_is_not_written_to(edge: EdgeIndex, home: Path) -> None:
+    fill(edge)
+    process = psutil.Process(edge.process())
+    shutil.rmtree(home)
+    fill(edge)  # over the connection that is open: a new process, a new index
+    assert edge.process() != process.pid
+    assert edge.count(slot()) == 2
+    process.wait(PATIENCE)
+    assert socket_path(home).exists()
+    edge.stop()
+    assert EdgeIndex(home).count(slot()) == 2
+
+
+def test_the_process_of_a_home_that_was_moved_leaves(edge: EdgeIndex, home: Path) -> None:
+    fill(edge)
+    moved = home.rename(home.with_name("moved"))
+    there = EdgeIndex(moved)
+    assert there.count(slot()) == 2
+    there.stop()
 
 
 def test_a_home_held_by_a_stranger_is_named(
