@@ -11,8 +11,9 @@ from chunker.errors import BrokenDocumentError
 #: Bytes that all parts of a file may have when unpacked, and one part of XML.
 _LARGEST = 512 * 1024 * 1024
 _LARGEST_PART = 128 * 1024 * 1024
-#: Unpacked over packed size; real documents stay under 100.
-_RATIO = 1000
+#: Unpacked over packed size, for files over 100 kB; real documents stay under 100.
+_RATIO = 200
+_SMALL = 100_000
 _PARTS = 20_000
 _DTD = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.I)
 
@@ -41,5 +42,5 @@ def _check_sizes(parts: list[zipfile.ZipInfo], packed: int) -> None:
         raise BrokenDocumentError("the archive is encrypted")
     total = sum(part.file_size for part in parts)
     largest = max((p.file_size for p in parts if p.filename.lower().endswith(".xml")), default=0)
-    if total > _LARGEST or largest > _LARGEST_PART or total > max(packed, 10_000) * _RATIO:
+    if total > _LARGEST or largest > _LARGEST_PART or total > max(packed, _SMALL) * _RATIO:
         raise BrokenDocumentError(f"the archive unpacks to {total:,} bytes")

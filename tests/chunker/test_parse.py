@@ -154,8 +154,8 @@ def test_a_long_table_keeps_its_rows() -> None:
 
 def test_mutated_pages_keep_the_invariants() -> None:
     source = random.Random(7)
-    pieces = [b"<table>", b"<td rowspan=9>", b"</div>", b"<ul>", b"<!--", b"&#0;", b"\xff",
-              b"\x00", b"```", b"<pre>", b"|", b"<math>", b"<svg>", b"<base href='//['>", b"<th>"]  # fmt: skip
+    pieces = [b"<table>", b"<td rowspan=9>", b"</div>", b"<ul>", b"<!--", b"&#0;", b"\xff"]
+    pieces += [b"\x00", b"```", b"<pre>", b"|", b"<math>", b"<svg>", b"<base href='//['>", b"<th>"]
     for _ in range(300):
         body = bytearray(PAGE)
         for _ in range(source.randrange(1, 12)):
