@@ -105,14 +105,18 @@ class Judge:
         for row, share in enumerate(shares):
             for word, value in share.items():
                 weight[row, column[word]] = value
-        held = np.zeros((len(column), len(texts)))
-        for at, text in enumerate(texts):
-            for word in text:
-                if word in column:
-                    held[column[word], at] = 1.0
-        return np.asarray(weight @ held >= COVERED - _ROUNDING)
+        covers = np.zeros((len(facts), len(texts)), dtype=bool)
+        for start in range(0, len(texts), _AT_ONCE):
+            some = texts[start : start + _AT_ONCE]
+            held = np.zeros((len(column), len(some)))
+            for at, text in enumerate(some):
+                held[[column[word] for word in text if word in column], at] = 1.0
+            covers[:, start : start + _AT_ONCE] = weight @ held >= COVERED - _ROUNDING
+        return covers
 
 
+#: Texts that are compared in one product: bounds its memory on a large index.
+_AT_ONCE = 1024
 #: Sums of the same shares in another order may differ in the last bits.
 _ROUNDING = 1e-9
 

@@ -8,7 +8,7 @@ embedder's, which is how it is meant to be used.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from importlib.util import find_spec
+from contextlib import suppress
 from typing import Any
 
 from chunker.tokens import Counter
@@ -21,15 +21,13 @@ OVERLAP = 32
 _Split = Callable[[str], Iterable[str]]
 
 
-def peer_methods(count: Counter) -> dict[str, Method]:
-    """The peers that are installed, by name; `count` is the embedder's tokenizer."""
-    makers = {name: make for name, (module, make) in _PEERS.items() if find_spec(module)}
-    return {name: _method(make(count)) for name, make in makers.items()}
-
-
-def missing() -> list[str]:
-    """Names of the peers that are not installed."""
-    return [name for name, (module, _) in _PEERS.items() if not find_spec(module)]
+def peer_methods(count: Counter, names: Iterable[str]) -> dict[str, Method]:
+    """Those of the named peers that are installed; `count` is the embedder's tokenizer."""
+    found: dict[str, Method] = {}
+    for name in names:
+        with suppress(ImportError):
+            found[name] = _method(_PEERS[name](count))
+    return found
 
 
 def _method(split: _Split) -> Method:
@@ -85,10 +83,11 @@ def _docling_hybrid(count: Counter) -> _Split:
     return hybrid(count, SIZE)
 
 
-_PEERS: dict[str, tuple[str, Callable[[Counter], _Split]]] = {
-    "langchain_recursive": ("langchain_text_splitters", _langchain_recursive),
-    "langchain_headers": ("langchain_text_splitters", _langchain_headers),
-    "chonkie_recursive": ("chonkie", _chonkie_recursive),
-    "semchunk": ("semchunk", _semchunk),
-    "docling_hybrid": ("docling_core", _docling_hybrid),
+_PEERS: dict[str, Callable[[Counter], _Split]] = {
+    "langchain_recursive": _langchain_recursive,
+    "langchain_headers": _langchain_headers,
+    "chonkie_recursive": _chonkie_recursive,
+    "semchunk": _semchunk,
+    "docling_hybrid": _docling_hybrid,
 }
+PEERS = tuple(_PEERS)

@@ -33,7 +33,7 @@ from pipeline.evaluation.methods import Method, per_document
 from pipeline.evaluation.methods_baselines import baseline_methods
 from pipeline.evaluation.methods_product import product_method
 from pipeline.evaluation.methods_reference import reference_methods
-from pipeline.evaluation.peers import missing, peer_methods
+from pipeline.evaluation.peers import PEERS, peer_methods
 from pipeline.evaluation.retrieval_corpus import Organisation, Piece, Question, load
 from pipeline.evaluation.retrieval_differences import paired
 from pipeline.evaluation.retrieval_forms import MARKDOWN_FORMS, originals
@@ -68,15 +68,16 @@ def evaluate(
     `UsageError` for a folder of another form and for an unknown method.
     """
     opened = CachedEmbedder(open_embedder(embedder), open_vectors())
-    reading = {
-        PRODUCT: product_method(policy or Policy(), opened.count),
-        **baseline_methods(),
-        **peer_methods(opened.count),
-    }
-    methods = {**reading, **reference_methods(directory)}
-    if unknown := set(only or ()) - methods.keys():
-        raise UsageError(f"no method {sorted(unknown)[0]!r}; known: {', '.join(methods)}")
-    chosen = {name: method for name, method in methods.items() if only is None or name in only}
+    reference = reference_methods(directory)
+    product = product_method(policy or Policy(), opened.count)
+    here = {PRODUCT: product, **reference, **baseline_methods()}
+    names = [*here, *PEERS]
+    if unknown := set(only or ()) - set(names):
+        raise UsageError(f"no method {sorted(unknown)[0]!r}; known: {', '.join(names)}")
+    wanted = [name for name in names if only is None or name in only]
+    peers = peer_methods(opened.count, [name for name in PEERS if name in wanted])
+    methods = here | peers
+    chosen = {name: methods[name] for name in wanted if name in methods}
     organisations = _asked(load(directory), keep)
     bench = Bench(directory, organisations, opened, progress)
     return {
@@ -85,17 +86,17 @@ def evaluate(
         **bench.views(chosen),
         "forms": {
             form: bench.report(
-                {n: m for n, m in chosen.items() if n == PRODUCT or _reads(form, n, reading)}, form
+                {n: m for n, m in chosen.items() if n not in reference and _reads(n, form)}, form
             )
             for form in forms
         },
-        "skipped": missing(),
+        "skipped": [name for name in wanted if name not in methods],
     }
 
 
-def _reads(form: str, name: str, reading: Mapping[str, Method]) -> bool:
-    """Whether a method can be run on a form: it chunks by itself, and the form is Markdown."""
-    return name in reading and form in MARKDOWN_FORMS
+def _reads(name: str, form: str) -> bool:
+    """Whether a chunker can be run on a form: the product reads all, others Markdown."""
+    return name == PRODUCT or form in MARKDOWN_FORMS
 
 
 def quick(

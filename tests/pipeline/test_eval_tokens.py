@@ -74,16 +74,14 @@ def test_plots_are_files_that_repeat(need, tmp_path: Path) -> None:  # type: ign
     ] * 4
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["langchain_recursive", "langchain_headers", "chonkie_recursive", "semchunk", "docling_hybrid"],
-)
+@pytest.mark.parametrize("name", peers.PEERS)
 def test_a_peer_chunks_what_it_is_given(need, name: str) -> None:  # type: ignore[no-untyped-def]
     if name == "docling_hybrid":  # asks for another typer than the command line's
         pytest.importorskip("docling_core")
-    need(name, name not in peers.missing())
+    found = peers.peer_methods(count, [name])
+    need(name, name in found)
     file = CORPUS / "datasets" / "Tallow Instruments" / "md" / "hygrometer.md"
-    pieces = peers.peer_methods(count)[name]([Original("hygrometer", "md", file.read_bytes())])
+    pieces = found[name]([Original("hygrometer", "md", file.read_bytes())])
     assert len(pieces) > 1
     assert all(tokens_count.count(piece.shown) <= peers.SIZE for piece in pieces)
     assert "CR2450" in " ".join(piece.shown for piece in pieces)
