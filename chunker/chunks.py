@@ -120,7 +120,8 @@ def _fitted(page: _Page, members: Sequence[Unit]) -> list[list[_Atom]]:
     if not large and page.count(page.shown(together)) <= page.policy.max_tokens:
         return [together]
     most = min((page.most(unit) for unit in large), default=page.policy.max_tokens)
-    room = most - max(page.count(show(page.paths[unit.id], "")) for unit in members)
+    path = max(page.count(show(page.paths[unit.id], "")) for unit in members)
+    room = max(most - path, most // 2)
     while True:
         divided = _divided(page, members, max(room, 1))
         over = max(page.count(page.shown(atoms)) for atoms in divided) - page.policy.max_tokens
@@ -155,11 +156,13 @@ def _atoms(page: _Page, unit: Unit, room: int) -> Iterator[_Atom]:
         yield _Atom(unit, whole, page.size(page.raw(whole)))
         return
     header = cut.header_row(page.markdown, unit)
-    header_size = page.size(page.raw(header)) if header else 0
-    if header and header_size <= room // 2 and page.raw((header[1], unit.end)).strip():
-        whole, room = (header[1], unit.end), room - header_size
-    else:
+    if header and (
+        page.count(page.raw(header)) > page.most(unit) // 4
+        or not page.raw((header[1], unit.end)).strip()
+    ):
         header = None
+    if header:
+        whole, room = (header[1], unit.end), max(room - page.size(page.raw(header)), 1)
     for part in cut.parts(page.markdown, unit, whole, room, page.size):
         yield _Atom(unit, part.span, part.size, header, part.seam)
 

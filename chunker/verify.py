@@ -125,7 +125,7 @@ def _whole(
         if count(show(pieces[-1].heading_path, text)) <= most:
             yield f"{unit.id} would fit in one chunk and is cut"
         header = header_row(document.markdown, unit)
-        if header is None or count(document.markdown[slice(*header)]) > policy.max_tokens // 4:
+        if header is None or count(document.markdown[slice(*header)]) > most // 4:
             continue
         for chunk in pieces:
             if not any(start <= header[0] and end >= header[1] for start, end in chunk.spans):
