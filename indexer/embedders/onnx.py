@@ -111,6 +111,9 @@ class OnnxEmbedder:
                 f"{files.model.name} gives {shape}, not one state a token; export it without "
                 "pooling (docs/embedding.md)"
             )
+        # Such a node scales a whole batch by its largest value: a text's vector would depend on
+        # the texts beside it.
+        self._batch_texts = 1 if b"DynamicQuantizeLinear" in weights else BATCH_TEXTS
         self._pooling = files.pooling
         self._dimensions: int = shape[2]
         self._max_tokens = files.max_tokens
@@ -136,9 +139,10 @@ class OnnxEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vector:
         encoded = self._tokenizer.encode_batch([collapse(text) for text in texts])
+        lengths = [len(one.ids) for one in encoded]
         vectors = np.empty((len(texts), self._dimensions), np.float32)
-        order = sorted(range(len(texts)), key=lambda i: len(encoded[i].ids))
-        for batch in _batches(order, [len(one.ids) for one in encoded]):
+        order = sorted(range(len(texts)), key=lengths.__getitem__)
+        for batch in _batches(order, lengths, self._batch_texts):
             vectors[batch] = self._run([encoded[i] for i in batch])
         return vectors
 
@@ -160,13 +164,13 @@ class OnnxEmbedder:
         return pooled / length
 
 
-def _batches(order: Sequence[int], lengths: Sequence[int]) -> list[list[int]]:
+def _batches(order: Sequence[int], lengths: Sequence[int], texts: int) -> list[list[int]]:
     """Indices in batches of neighbours in length, cut by texts and by padded tokens."""
     batches: list[list[int]] = []
     for index in order:  # lengths go up: the newest is the one that all are padded to
         if (
             batches
-            and len(batches[-1]) < BATCH_TEXTS
+            and len(batches[-1]) < texts
             and (len(batches[-1]) + 1) * lengths[index] <= BATCH_TOKENS
         ):
             batches[-1].append(index)
