@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -13,8 +13,8 @@ from chunker.embedded import embedded
 from chunker.model import Chunk, Document, Plan, Unit, show
 from chunker.outline import COLONS
 from chunker.policy import Policy
+from chunker.tokens import Counter
 
-Count = Callable[[str], int]
 Path = tuple[str, ...]
 
 
@@ -40,7 +40,7 @@ class _Page:
     headings: Mapping[str, int]
     """Implied headings, see `Plan.headings`."""
     policy: Policy
-    count: Count
+    count: Counter
 
     def raw(self, span: cut.Span) -> str:
         """A slice of the Markdown."""
@@ -66,7 +66,7 @@ class _Page:
         return self.count(show(self.paths[unit.id], text)) > self.most(unit)
 
 
-def chunks(document: Document, plan: Plan, policy: Policy, count: Count) -> tuple[Chunk, ...]:
+def chunks(document: Document, plan: Plan, policy: Policy, count: Counter) -> tuple[Chunk, ...]:
     """The chunks of a page.
 
     `plan` holds for `document` (see `chunker.repair`); `count` is the embedder's tokenizer,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from chunker.model import Document, show
 from chunker.outline import heading_text
+from chunker.tokens import Counter
 
 _WORD = re.compile(r"\w+")
 
@@ -34,9 +35,7 @@ def heading_paths(document: Document, implied: Mapping[str, int]) -> dict[str, t
     return paths
 
 
-def shortened(
-    path: tuple[str, ...], max_tokens: int, count: Callable[[str], int]
-) -> tuple[str, ...]:
+def shortened(path: tuple[str, ...], max_tokens: int, count: Counter) -> tuple[str, ...]:
     """`path` without its outermost parts, so that it takes at most half of a chunk."""
     while path and count(show(path, "")) > max_tokens // 2:
         path = path[1:]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from chunker.chunks import Count, assemble
+from chunker import tokens
+from chunker.chunks import assemble
 from chunker.cut import Span, header_row
 from chunker.model import Chunk, Document, Plan, Unit, show
 from chunker.policy import Policy
 
 
 def verify(
-    document: Document, plan: Plan, chunks: Sequence[Chunk], policy: Policy, count: Count
+    document: Document, plan: Plan, chunks: Sequence[Chunk], policy: Policy, count: tokens.Counter
 ) -> tuple[str, ...]:
     """What does not hold, one sentence each; empty where everything does.
 
@@ -69,9 +71,9 @@ def _verbatim(document: Document, chunks: Sequence[Chunk]) -> Iterator[str]:
 
 def _coverage(document: Document, plan: Plan, chunks: Sequence[Chunk]) -> Iterator[str]:
     """Every character of a unit is in one chunk or dropped; headings and header rows repeat."""
-    taken = sorted(span for chunk in chunks for span in chunk.spans)
+    taken = _taken(document.units, sorted(span for chunk in chunks for span in chunk.spans))
     for unit in document.units:
-        inside = _within(unit, taken)
+        inside = taken[unit.id]
         header = header_row(document.markdown, unit)
         at = unit.start
         for start, end in inside:
@@ -89,26 +91,29 @@ def _coverage(document: Document, plan: Plan, chunks: Sequence[Chunk]) -> Iterat
             yield f"characters {at} to {unit.end} of {unit.id} are in no chunk"
 
 
-def _within(unit: Unit, taken: Sequence[Span]) -> list[Span]:
-    """The parts of the sorted spans that lie in the unit; those of header rows come first."""
-    return [
-        (max(start, unit.start), min(end, unit.end))
-        for start, end in taken
-        if start < unit.end and end > unit.start
-    ]
+def _taken(units: Sequence[Unit], spans: Sequence[Span]) -> dict[str, list[Span]]:
+    """For each unit the parts of the sorted spans that lie in it, in their order."""
+    taken: dict[str, list[Span]] = {unit.id: [] for unit in units}
+    ends = [unit.end for unit in units]
+    for start, end in spans:
+        i = bisect_right(ends, start)
+        while i < len(units) and units[i].start < end:
+            taken[units[i].id].append((max(start, units[i].start), min(end, units[i].end)))
+            i += 1
+    return taken
 
 
-def _sizes(chunks: Sequence[Chunk], policy: Policy, count: Count) -> Iterator[str]:
+def _sizes(chunks: Sequence[Chunk], policy: Policy, count: tokens.Counter) -> Iterator[str]:
     for chunk in chunks:
-        tokens = count(show(chunk.heading_path, chunk.text))
-        if tokens != chunk.tokens:
-            yield f"chunk {chunk.position} says {chunk.tokens} tokens and has {tokens}"
-        if tokens > policy.max_tokens:
-            yield f"chunk {chunk.position} has {tokens} tokens; at most {policy.max_tokens}"
+        length = count(show(chunk.heading_path, chunk.text))
+        if length != chunk.tokens:
+            yield f"chunk {chunk.position} says {chunk.tokens} tokens and has {length}"
+        if length > policy.max_tokens:
+            yield f"chunk {chunk.position} has {length} tokens; at most {policy.max_tokens}"
 
 
 def _whole(
-    document: Document, chunks: Sequence[Chunk], policy: Policy, count: Count
+    document: Document, chunks: Sequence[Chunk], policy: Policy, count: tokens.Counter
 ) -> Iterator[str]:
     """A unit in several chunks is too large for one; a table's pieces repeat its header row."""
     homes: dict[str, list[Chunk]] = {}
