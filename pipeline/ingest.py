@@ -141,14 +141,16 @@ def watch(
     crawling: Callable[[], bool] = lambda: False,
 ) -> Callable[[], None]:
     """What to do whenever the loop moved: show progress, and that this run is alive."""
-    shown = 0.0
+    due = 0.0
 
     def moved() -> None:
-        nonlocal shown
+        nonlocal due
         run.show_life()
-        if time.monotonic() - shown > PROGRESS:
+        began = time.monotonic()
+        if began > due:
             on_progress(Progress(run.ledger.pages.counts(run.source), report, crawling()))
-            shown = time.monotonic()
+            # Counting a large source takes a while: never more than a fiftieth of the run.
+            due = time.monotonic() + max(PROGRESS, 50 * (time.monotonic() - began))
 
     return moved
 

@@ -59,9 +59,7 @@ def run(arguments: list[str]) -> int:
     try:
         with output.pipe_safe():
             result = app(arguments or ["--help"], prog_name="wrac", standalone_mode=False)
-    except typer.Abort:
-        return 130
-    except KeyboardInterrupt:
+    except (typer.Abort, KeyboardInterrupt):
         output.fail("interrupted", "interrupted", "run it again to go on", as_json)
         return 130
     except typer.TyperException as error:

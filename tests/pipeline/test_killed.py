@@ -65,6 +65,32 @@ def test_a_worker_that_is_killed_is_replaced_and_its_pages_are_done_again(tmp_pa
         assert wrac(home, "verify")[1]["problems"] == []
 
 
+def test_an_interrupt_ends_the_run_and_gives_the_source_back(tmp_path: Path) -> None:
+    with serve(pages=PAGES) as running:
+        [url] = running.urls.values()
+        home = tmp_path / "home"
+        arguments = ["ingest", f"{url}/", "--source", "docs", "--allow-host", "127.0.0.1"]
+        process = subprocess.Popen(
+            [WRAC, *arguments, "--json"],
+            env=environment(home),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        while not running.requests:
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+        assert process.returncode == 130, err
+        assert json.loads(out)["error"]["code"] == "interrupted"
+        assert "Traceback" not in err
+        _, status = wrac(home, "status")
+        assert status["sources"][0]["runner"] is None
+        code, resumed = wrac(home, *arguments)
+        assert (code, resumed["pages"]["failed"]) == (0, 0)
+        assert wrac(home, "verify")[1]["problems"] == []
+
+
 def _kill_worker(driver: subprocess.Popen[str], name: str) -> None:
     """Kill the first worker of that name, as soon as there is one."""
     while driver.poll() is None:
