@@ -24,7 +24,7 @@ from indexer.payload import hit, one_embedder, rows, stored, terms
 
 START_LOCK = "start.lock"
 START_TIMEOUT = 60.0  # seconds for the index process to be ready
-ANSWER_TIMEOUT = 300.0  # seconds for one answer: a compaction or a long page may be before it
+ANSWER_TIMEOUT = 120.0  # seconds for one answer: a long page may be before it
 ATTEMPTS = 4  # every request can be repeated: the process may leave or be killed at any moment
 IDLE = 60.0
 PAGE = 1000  # points in one answer

@@ -28,7 +28,7 @@ def receive(connection: socket.socket) -> Any:
     (length,) = _LENGTH.unpack(_exactly(connection, _LENGTH.size))
     if length > MAX_FRAME:
         raise EOFError(f"a frame of {length} bytes")
-    return msgpack.unpackb(_exactly(connection, length), raw=False, max_bin_len=MAX_FRAME)
+    return msgpack.unpackb(_exactly(connection, length), raw=False)
 
 
 def _exactly(connection: socket.socket, size: int) -> bytearray:
