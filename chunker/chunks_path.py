@@ -43,13 +43,13 @@ def shortened(path: tuple[str, ...], max_tokens: int, count: Counter) -> tuple[s
 
 
 def _titled(title: str, path: tuple[str, ...], own: str) -> tuple[str, ...]:
-    if not title or any(_says(text, title) for text in (*path, own)):
+    if not title or any(says(text, title) for text in (*path, own)):
         return path
     return (title, *path)
 
 
-def _says(heading: str, title: str) -> bool:
-    """True where a heading holds most of the title's words, or the title all of the heading's."""
+def says(heading: str, title: str) -> bool:
+    """Whether a heading holds most of a title's words, or the title all of the heading's."""
     said, wanted = set(_WORD.findall(heading.casefold())), set(_WORD.findall(title.casefold()))
     if not said or not wanted:
         return not wanted

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from chunker.chunks_path import says
 from chunker.model import Outline, OutlineRow
 from planner_serving.structural_features import is_marked, line_features, score
 
@@ -102,7 +103,7 @@ def _levels(
 
 
 def _is_title(outline: Outline, row: OutlineRow) -> bool:
-    return not outline.title or (row.text or "").casefold() in outline.title.casefold()
+    return not outline.title or not outline.clear or says(row.text or "", outline.title)
 
 
 class _Series:
