@@ -38,6 +38,10 @@ app.command()(admin.config)
 app.add_typer(evaluate.app, name="eval")
 
 
+#: Exit code of a command that was interrupted (128 and the signal's number).
+INTERRUPTED = 130
+
+
 @app.callback()
 def _main(
     home: Annotated[
@@ -60,8 +64,7 @@ def run(arguments: list[str]) -> int:
         with output.pipe_safe():
             result = app(arguments or ["--help"], prog_name="wrac", standalone_mode=False)
     except (typer.Abort, KeyboardInterrupt):
-        output.fail("interrupted", "interrupted", "run it again to go on", as_json)
-        return 130
+        result = INTERRUPTED
     except typer.TyperException as error:
         output.fail("usage", error.format_message(), "wrac --help", as_json)
         return 2
@@ -70,6 +73,8 @@ def run(arguments: list[str]) -> int:
         return error.exit_code
     except Exception as error:
         return _other(error, as_json)
+    if result == INTERRUPTED:  # typer, too, makes this of an interrupt
+        output.fail("interrupted", "interrupted", "run it again to go on", as_json)
     return result if isinstance(result, int) else 0
 
 
