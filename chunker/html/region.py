@@ -1,4 +1,8 @@
-"""The content region of an HTML page: which nodes are the page's own, and which are around it."""
+"""The content region of an HTML page: which nodes are the page's own, and which are around it.
+
+Rules first (what no reader sees is out), then a classifier over the text blocks
+(`region_scores`), then what the site's profile says of blocks that stand on many of its pages.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+import numpy as np
+import numpy.typing as npt
+from selectolax.lexbor import LexborHTMLParser
+
+from chunker.html.region_blocks import HEADINGS, TAG_BITS, Blocks, blocks_of
+from chunker.html.region_features import features
+from chunker.html.region_names import BITS, bits_of
+from chunker.html.region_page import page_of
+from chunker.html.region_scores import most_expected, once, scores
+from chunker.profile import fingerprint, template_runs
+
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,82 +32,168 @@ class Region:
     """`mem_id` of an element *or a text node* to a short reason (`hidden`, `navigation`,
     `cookie`, `login`, `share`, `footer`, `boilerplate`, `template`); the whole subtree goes."""
     confidence: float = 0.0
-    """0 to 1: how sure the choice is."""
+    """Expected word F1 of the choice, 0 to 1, as the classifier sees it."""
 
 
-#: Elements that never hold text for a reader.
-_UNSEEN = frozenset(
-    "script style template noscript link meta title head iframe object embed canvas svg audio "
-    "video source track datalist select option input button".split()
+#: A hidden element that holds more than this share of the page's words waits for a script to
+#: show it (a page that fades in, a React page that streams its parts), or is what a page that is
+#: built by scripts says without them (`noscript`).
+_WAITING = 0.4
+#: `<div hidden id="S:3">`: how React's server rendering sends a part before its place is known.
+_STREAMED = re.compile(r"S:[0-9a-f]+$")
+#: Reasons by word group of the path and by tag, the first that fits.
+_NAMED = (
+    ("cookie", BITS["cookie"]),
+    ("login", BITS["login"]),
+    ("share", BITS["social"]),
 )
-_BY_TAG = {"nav": "navigation", "footer": "footer", "aside": "boilerplate", "dialog": "hidden"}
-_BY_ROLE = {
-    "navigation": "navigation",
-    "banner": "navigation",
-    "contentinfo": "footer",
-    "complementary": "boilerplate",
-    "search": "navigation",
-    "dialog": "hidden",
-    "alertdialog": "cookie",
-}
-_BY_NAME = (
-    ("cookie", re.compile(r"cookie|consent|gdpr|onetrust", re.I)),
-    ("login", re.compile(r"\b(?:log|sign)-?_?in\b|paywall", re.I)),
-    ("share", re.compile(r"\b(?:social|share|sharing)\b", re.I)),
-    ("navigation", re.compile(r"\b(?:nav|navbar|menu|breadcrumbs?|pagination|sidebar)\b", re.I)),
-    ("footer", re.compile(r"\b(?:site-)?footer\b", re.I)),
+_TAGGED = (
+    ("navigation", TAG_BITS["nav"] | TAG_BITS["header"]),
+    ("footer", TAG_BITS["footer"]),
 )
-_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
+_FRAME_NAMES = bits_of(
+    "nav menu header footer sidebar breadcrumb paging related popular promo newsletter social "
+    "cookie login modal cart filter search form comment review legal hiddenname widget "
+    "button card grid slider"
+)
+_FRAME_TAGS = sum(TAG_BITS[tag] for tag in str.split("nav header footer aside form dialog button"))
+_FRAME = TAG_BITS["nav"] | TAG_BITS["footer"] | TAG_BITS["aside"] | TAG_BITS["dialog"]
+_NAVIGATION = BITS["nav"] | BITS["menu"] | BITS["breadcrumb"] | BITS["paging"] | BITS["header"]
 
 
 def choose(tree: LexborHTMLParser, url: str, verdicts: Mapping[str, bool] | None = None) -> Region:
     """The region of a parsed page.
 
-    `url` is the page's own address; `verdicts` says for a block's fingerprint whether the site's
-    profile takes it for template. The tree is not changed.
+    `url` is the page's own address: words of its path are a hint of the kind of page, its host
+    is not looked at. `verdicts` says for fingerprints of this page's blocks
+    (`chunker.profile.blocks`) whether the site's profile takes them for its template. The tree is
+    not changed.
     """
-    dropped: dict[int, str] = {}
-    body = tree.body
-    if body is None:
-        return Region()
-    inside: set[int] = set()
-    for node in body.traverse():
-        parent = node.parent
-        if parent is not None and (parent.mem_id in inside or parent.mem_id in dropped):
-            inside.add(node.mem_id)
-            continue
-        reason = _reason(node)
-        if reason is not None and node.mem_id != body.mem_id:
-            dropped[node.mem_id] = reason
-    return Region(dropped, 0.5)
+    blocks = blocks_of(tree)
+    if not blocks.text:
+        return Region(dict(blocks.unseen), 0.0)
+    hidden = hidden_blocks(blocks)
+    found = features(blocks, page_of(tree, url))
+    template = np.zeros(len(hidden), bool)
+    if verdicts:
+        known = [verdicts.get(fingerprint(text), False) for text in blocks.text]
+        template = template_runs(np.array(known, bool), found.words)
+    score = np.where(template, np.float32(0), scores(found, hidden))
+    keep, confidence = most_expected(once(score, found.words, blocks.text), found.words)
+    free = ~(hidden | template)
+    keep = _with_headings(blocks, keep | (free & _plain(blocks, free)), free)
+    dropped = dict(blocks.unseen)
+    _drop(blocks, keep, hidden, template, dropped)
+    return Region(dropped, confidence)
 
 
-def _reason(node: LexborNode) -> str | None:
-    tag = node.tag or ""
-    if tag in _UNSEEN:
+def _plain(blocks: Blocks, free: Flags) -> Flags:
+    """Blocks that nothing speaks against: no word or tag of their path is one that frames are
+    made of, and they are not mostly links. They are kept whatever their neighbours are, so that
+    an edit elsewhere takes nothing out; on a page that has no frame at all, so are the links."""
+    suspect = np.array(
+        [
+            bool((blocks.path_names[e] | names) & _FRAME_NAMES)
+            or bool((blocks.path_tags[e] | tags) & _FRAME_TAGS)
+            for e, names, tags in zip(
+                blocks.element, blocks.inner_names, blocks.inner_tags, strict=True
+            )
+        ]
+    )
+    if not (suspect & free).any():
+        return free
+    linked = np.array(blocks.linked) * 2 > np.array([len(text) for text in blocks.text])
+    result: Flags = ~suspect & ~linked
+    return result
+
+
+def _with_headings(blocks: Blocks, keep: Flags, free: Flags) -> Flags:
+    """What is kept with the headings that it stands under: the page's first `h1` outside its
+    frame, and each heading right before a kept block. The benchmark's content has no titles; a
+    document needs them."""
+    out = keep.copy()
+    tags = [blocks.tag[element] for element in blocks.element]
+    titles = [block for block in np.flatnonzero(free).tolist() if tags[block] == "h1"]
+    for frame in (_FRAME | TAG_BITS["header"], _FRAME):
+        outside = [b for b in titles if not blocks.path_tags[blocks.element[b]] & frame]
+        if outside:
+            out[outside[0]] = True
+            break
+    for block in range(len(tags) - 2, -1, -1):
+        if out[block + 1] and free[block] and tags[block] in HEADINGS:
+            out[block] = True
+    return out
+
+
+def hidden_blocks(blocks: Blocks) -> Flags:
+    """Blocks that no reader gets to see.
+
+    What is hidden until a click shows it (a tab, an accordion's panel, the target of
+    `aria-controls`) or until a script has run is not hidden in this sense.
+    """
+    out = np.zeros(len(blocks.text), bool)
+    if not blocks.hidden:
+        return out
+    sums = np.concatenate(([0], np.cumsum([len(text) for text in blocks.text])))
+    for element, name, panel in blocks.hidden:
+        start, end = blocks.start[element], blocks.end[element]
+        waiting = sums[end] - sums[start] > _WAITING * sums[-1]
+        if not (panel or waiting or name in blocks.controlled or _STREAMED.match(name)):
+            out[start:end] = True
+    return out
+
+
+def _drop(
+    blocks: Blocks, keep: Flags, hidden: Flags, template: Flags, dropped: dict[int, str]
+) -> None:
+    """Name the outermost elements without a kept block, and single text nodes elsewhere."""
+    kept = np.concatenate(([0], np.cumsum(keep)))
+    start = np.array(blocks.start)
+    end = np.array(blocks.end)
+    bare = _bare(blocks, keep)
+    empty = kept[end] == kept[start]
+    parent = np.array(blocks.parent)
+    for element in (np.flatnonzero(empty[1:] & ~empty[parent][1:]) + 1).tolist():
+        low, high = blocks.start[element], blocks.end[element]
+        if low < high:
+            dropped[blocks.node[element]] = _reason(blocks, low, hidden, template)
+        elif blocks.tag[element] == "noscript":  # the copy of an image that a script loads
+            dropped[blocks.node[element]] = "hidden"
+        elif not bare[low]:
+            dropped[blocks.node[element]] = "boilerplate"
+    for block in np.flatnonzero(~keep).tolist():
+        if not empty[blocks.element[block]]:
+            reason = _reason(blocks, block, hidden, template)
+            for leaf in blocks.leaves[block]:
+                dropped[leaf] = reason
+    for node, element, place in blocks.images:
+        if not empty[element] and not bare[place]:
+            dropped[node] = "boilerplate"
+
+
+def _bare(blocks: Blocks, keep: Flags) -> Flags:
+    """For each place between blocks whether what has no text there (an image) is kept: where
+    the block before or the block after is, and none of the two stands against it."""
+    before = np.concatenate(([True], keep))
+    after = np.concatenate((keep, [True]))
+    both: Flags = before & after
+    return both
+
+
+def _reason(blocks: Blocks, block: int, hidden: Flags, template: Flags) -> str:
+    """A short fixed word for why a block is out."""
+    if hidden[block]:
         return "hidden"
-    attributes = node.attributes
-    if "hidden" in attributes or attributes.get("aria-hidden") == "true":
-        return "hidden"
-    if _HIDDEN_STYLE.search(attributes.get("style") or ""):
-        return "hidden"
-    if tag == "header" and not _within_article(node):
+    if template[block]:
+        return "template"
+    names = blocks.path_names[blocks.element[block]] | blocks.inner_names[block]
+    tags = blocks.path_tags[blocks.element[block]] | blocks.inner_tags[block]
+    for reason, bits in _NAMED:
+        if names & bits:
+            return reason
+    for reason, bits in _TAGGED:
+        if tags & bits:
+            return reason
+    if names & _NAVIGATION:
         return "navigation"
-    reason = _BY_TAG.get(tag) or _BY_ROLE.get(attributes.get("role") or "")
-    if reason is not None:
-        return reason
-    names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
-    if tag in {"div", "ul", "section", "p", "form"} and len(names) > 1:
-        for name_reason, pattern in _BY_NAME:
-            if pattern.search(names):
-                return name_reason
-    return None
-
-
-def _within_article(node: LexborNode) -> bool:
-    parent = node.parent
-    while parent is not None:
-        if parent.tag in {"article", "main"}:
-            return True
-        parent = parent.parent
-    return False
+    return "footer" if names & BITS["footer"] else "boilerplate"

@@ -1,0 +1,300 @@
+"""Train the region's classifier and write `chunker/html/classifier/region.npz`.
+
+    python -m benchmarks.train_region FOLDER [--folds 5] [--write]
+
+FOLDER is a benchmark folder as `wrac eval extraction` takes it. Needs catboost, scikit-learn and
+cydifflib, which the product does not: install them beside it, in an environment of their own.
+
+What is learned: for each text block the share of its words that is in the page's main content,
+by a word alignment of the page with that content. With `--folds` the pages are split by
+registered domain, and what is printed is the word F1 of pages whose domain was not trained on.
+The trees see the kind of page as a linear layer guesses it that was not trained on the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+from catboost import CatBoostClassifier, Pool
+from cydifflib import SequenceMatcher
+from selectolax.lexbor import LexborHTMLParser
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from chunker.html.decode import decode
+from chunker.html.region import hidden_blocks
+from chunker.html.region_blocks import blocks_of
+from chunker.html.region_features import Features, features, names
+from chunker.html.region_page import page_of
+from chunker.html.region_scores import COPIES, most_expected, once, summary, with_kinds
+from chunker.html.region_text import words
+from pipeline.evaluation.extraction import Page, read
+
+TARGET = Path(__file__).parent.parent / "chunker" / "html" / "classifier" / "region.npz"
+TREES = {"iterations": 250, "learning_rate": 0.08, "rsm": 0.15, "depth": 6, "l2_leaf_reg": 10}
+TREES |= {"border_count": 64, "subsample": 0.7}
+#: Weight of the pages without a frame that are made from the kinds that small sites have.
+BARE = {"article": 0.3, "documentation": 0.3, "service": 0.3}
+#: How much a page of a kind counts: what crawled pages are, more than what the sample has.
+KINDS = {"article": 2.5, "service": 1.3}
+#: Shares of the kinds in the whole of the benchmark, for the mean over a likely mix.
+MIX = {"article": 0.62, "service": 0.11}
+#: Two-part public suffixes' second part, for registered domains.
+SECOND_LEVEL = frozenset(["ac", "asn", "co", "com", "edu", "gov", "net", "or", "org"])
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A page as the training sees it."""
+
+    page: Page
+    texts: list[str]
+    found: Features
+    hidden: np.ndarray
+    label: np.ndarray
+    number: np.ndarray
+    """Word number of each word of the blocks; -1 where the content does not have it."""
+    block: np.ndarray
+    """Block of each word."""
+    wanted: np.ndarray
+    """How often the content has each numbered word."""
+    total: int
+    weight: float
+
+
+def domain(url: str) -> str:
+    """The registered domain of a URL, near enough to keep a site's pages together."""
+    parts = (urlsplit(url).hostname or "").split(".")
+    long = len(parts) > 2 and len(parts[-1]) == 2 and parts[-2] in SECOND_LEVEL
+    return ".".join(parts[-3 if long else -2 :])
+
+
+def aligned(page: list[str], content: list[str]) -> np.ndarray:
+    """For each word of the page whether it is a word of the content: longest common runs in
+    order, then left-over runs of four words and more wherever they are."""
+    out = np.zeros(len(page), bool)
+    if not page or not content:
+        return out
+    numbers: dict[str, int] = {}
+    a = [numbers.setdefault(word, len(numbers)) for word in page]
+    b = [numbers.setdefault(word, len(numbers)) for word in content]
+    used = np.zeros(len(b), bool)
+    for match in SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks():
+        out[match.a : match.a + match.size] = True
+        used[match.b : match.b + match.size] = True
+    grams: dict[tuple[int, ...], list[int]] = {}
+    for i in range(len(a) - 3):
+        if not out[i : i + 4].any():
+            grams.setdefault(tuple(a[i : i + 4]), []).append(i)
+    for j in range(len(b) - 3):
+        if used[j : j + 4].any():
+            continue
+        for i in grams.get(tuple(b[j : j + 4]), ())[:50]:
+            size = 0
+            while (
+                max(i + size + 1 - len(a), j + size + 1 - len(b)) <= 0
+                and a[i + size] == b[j + size]
+                and not (out[i + size] or used[j + size])
+            ):
+                size += 1
+            if size >= 4:
+                out[i : i + size] = True
+                used[j : j + size] = True
+                break
+    return out
+
+
+def sample(page: Page) -> Sample | None:
+    """Features and labels of a page; None where it has no text at all."""
+    tree = LexborHTMLParser(decode(page.body, None).text)
+    blocks = blocks_of(tree)
+    if not blocks.text:
+        return None
+    found = features(blocks, page_of(tree, page.url))
+    tokens = [words(text) for text in blocks.text]
+    flat = [word for block in tokens for word in block]
+    block = np.repeat(np.arange(len(tokens)), [len(block) for block in tokens])
+    content = words(page.content)
+    hit = np.bincount(block, aligned(flat, content), len(tokens))
+    label = hit / np.maximum(found.words, 1)
+    best: dict[str, float] = {}  # copies of a text share the label of the one that was aligned
+    for text, own in zip(blocks.text, label, strict=True):
+        best[text.casefold()] = max(own, best.get(text.casefold(), 0.0))
+    copies = np.array([best[text.casefold()] for text in blocks.text])
+    count = Counter(content)
+    numbers = {word: i for i, word in enumerate(count)}
+    share = found.words / (len(content) + 50.0)
+    weight = KINDS.get(page.kind, 1.0) * min(1.0, 4 / max(share.sum(), 1e-9)) / (len(content) + 50)
+    return Sample(
+        page,
+        blocks.text,
+        found,
+        hidden_blocks(blocks),
+        np.where(found.words >= COPIES, copies, label),
+        np.array([numbers.get(word, -1) for word in flat], int),
+        block,
+        np.array(list(count.values()), int),
+        len(content),
+        weight,
+    )
+
+
+def bare(one: Sample) -> Sample | None:
+    """The page without what is not its content: as plain as a page of a small site can be."""
+    tree = LexborHTMLParser(decode(one.page.body, None).text)
+    leaves = blocks_of(tree).leaves
+    out = {leaf for i in np.flatnonzero(one.label < 0.3) for leaf in leaves[i]}
+    for node in [n for n in tree.root.traverse(include_text=True) if n.mem_id in out]:
+        node.decompose()
+    plain = sample(replace(one.page, body=tree.html.encode()))
+    return plain and replace(plain, weight=plain.weight * BARE[one.page.kind])
+
+
+def f1(one: Sample, keep: np.ndarray) -> float:
+    """Word F1 of a choice of blocks."""
+    number = one.number[keep[one.block]]
+    if not len(number) and not one.total:
+        return 1.0
+    have = np.bincount(number[number >= 0], minlength=len(one.wanted))
+    return 2 * np.minimum(have, one.wanted).sum() / (len(number) + one.total)
+
+
+def fit(samples: list[Sample], tables: list[np.ndarray]) -> Any:
+    """Trees over the visible blocks of some pages. What is the same for all blocks of a page is
+    left to the linear layer: with it, trees learn the sample's pages by heart."""
+    seen = [~one.hidden for one in samples]
+    pool = Pool(
+        np.concatenate([table[at] for table, at in zip(tables, seen, strict=True)]),
+        np.concatenate([one.label[at] for one, at in zip(samples, seen, strict=True)]),
+        weight=np.concatenate(
+            [one.weight * one.found.words[at] for one, at in zip(samples, seen, strict=True)]
+        ),
+    )
+    kinds = tables[0].shape[1] - samples[0].found.table.shape[1]
+    ignored = [i + kinds for i, name in enumerate(names()) if name.startswith("page.")]
+    trees = CatBoostClassifier(
+        loss_function="CrossEntropy",
+        bootstrap_type="Bernoulli",
+        random_seed=1,
+        thread_count=2,
+        verbose=0,
+        allow_writing_files=False,
+        ignored_features=ignored,
+        **TREES,
+    )
+    trees.fit(pool)
+    return trees
+
+
+def answer(trees: Any, table: np.ndarray) -> np.ndarray:
+    """Probabilities of trees as they come from the training library."""
+    return 1 / (1 + np.exp(-trees.predict(table, prediction_type="RawFormulaVal")))
+
+
+def kinds_of(rows: np.ndarray, kinds: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Weights and bias of the linear layer from a page's summary to its kind."""
+    scale = StandardScaler().fit(rows)
+    layer = LogisticRegression(C=0.01, max_iter=500).fit(scale.transform(rows), kinds)
+    weights = layer.coef_.T / scale.scale_[:, None]
+    return weights, layer.intercept_ - scale.mean_ @ weights
+
+
+def kind_answer(layer: tuple[np.ndarray, np.ndarray], rows: np.ndarray) -> np.ndarray:
+    raw = rows @ layer[0] + layer[1]
+    raw = np.exp(raw - raw.max(axis=1, keepdims=True))
+    return raw / raw.sum(axis=1, keepdims=True)
+
+
+def report(samples: list[Sample], scores: list[np.ndarray], empty: int) -> None:
+    """Print the mean word F1, by kind and over a likely mix. `empty` pages have no text."""
+    by_kind: dict[str, list[float]] = {}
+    for one, score in zip(samples, scores, strict=True):
+        seen = once(np.where(one.hidden, 0, score), one.found.words, one.texts)
+        keep, _ = most_expected(seen, one.found.words)
+        by_kind.setdefault(one.page.kind, []).append(f1(one, keep))
+    means = {kind: float(np.mean(values)) for kind, values in sorted(by_kind.items())}
+    rest = (1 - sum(MIX.values())) / max(1, len(means.keys() - MIX.keys()))
+    mix = sum(MIX.get(kind, rest) * mean for kind, mean in means.items())
+    every = [value for values in by_kind.values() for value in values]
+    shown = " ".join(f"{kind} {mean:.4f}" for kind, mean in means.items())
+    print(f"{shown} | mean {np.mean(every):.4f} mix {mix:.4f} ({empty} pages left out)", flush=True)
+
+
+def train(folder: Path, folds: int, write: bool) -> None:
+    """The whole run; see the module's docstring."""
+    everything = [sample(page) for page in read(folder)]
+    samples = [one for one in everything if one is not None]
+    domains = sorted({domain(one.page.url) for one in samples})
+    np.random.RandomState(0).shuffle(domains)
+    fold_of = {name: i % folds for i, name in enumerate(domains)}
+    extra = [bare(one) for one in samples if one.page.kind in BARE]
+    both = samples + [one for one in extra if one is not None]
+    fold = np.array([fold_of[domain(one.page.url)] for one in both])
+    full = np.arange(len(both)) < len(samples)
+    rows = np.array([summary(one.found, one.hidden) for one in both])
+    kinds = np.array([one.page.kind for one in both])
+
+    guessed = np.zeros((len(both), len(set(kinds))))
+    for k in range(folds):
+        layer = kinds_of(rows[(fold != k) & full], kinds[(fold != k) & full])
+        guessed[fold == k] = kind_answer(layer, rows[fold == k])
+    tables = [with_kinds(one.found, kind) for one, kind in zip(both, guessed, strict=True)]
+    scores: list[np.ndarray] = [np.zeros(0)] * len(both)
+    for k in range(folds):
+        at = np.flatnonzero(fold != k)
+        trees = fit([both[i] for i in at], [tables[i] for i in at])
+        for i in np.flatnonzero(fold == k):
+            scores[i] = answer(trees, tables[i])
+    report(samples, scores[: len(samples)], len(everything) - len(samples))
+    report(both[len(samples) :], scores[len(samples) :], 0)
+    if write:
+        weights, bias = kinds_of(rows[full], kinds[full])
+        np.savez_compressed(
+            TARGET,
+            kind_weights=weights.astype(np.float32),
+            kind_bias=bias.astype(np.float32),
+            **arrays(fit(both, tables)),
+        )
+
+
+def arrays(trees: Any) -> dict[str, Any]:
+    """Trees as arrays, see `chunker.html.classifier.model`. A question that a shallow tree lacks
+    is one that is never answered with yes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trees.json"
+        trees.save_model(str(path), format="json")
+        model = json.loads(path.read_text())
+    depth = TREES["depth"]
+    scale, (bias,) = model["scale_and_bias"]
+    count = len(model["oblivious_trees"])
+    column = np.zeros((count, depth), np.int16)
+    border = np.full((count, depth), np.inf, np.float32)
+    value = np.zeros((count, 2**depth), np.float32)
+    for row, tree in enumerate(model["oblivious_trees"]):
+        for level, split in enumerate(tree["splits"]):
+            column[row, level] = split["float_feature_index"]
+            border[row, level] = split["border"]
+        value[row, : len(tree["leaf_values"])] = tree["leaf_values"]
+    return {
+        "column": column.ravel(),
+        "border": border.ravel(),
+        "value": (value * scale).astype(np.float16),
+        "bias": np.float64(bias),
+    }
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    train(given.folder, given.folds, given.write)

@@ -1,0 +1,262 @@
+"""A page's tree as two flat tables: elements in document order, and the text blocks in them.
+
+A block is a run of inline content inside one block-level element: what a reader sees as one
+piece. The walk uses no recursion and touches each node once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from chunker.html.region_names import BITS, class_of, name_bits
+
+#: Elements that hold no text for a reader.
+UNSEEN = frozenset(
+    str.split(
+        """
+        script style template link meta head title iframe object embed canvas svg audio video source
+        track datalist select option input textarea map area param base frame frameset progress
+        meter noframes -comment -doctype
+        """
+    )
+)
+INLINE = frozenset(
+    str.split(
+        """
+        a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark math nobr q
+        rp rt ruby s samp small span strike strong sub sup time tt u var wbr picture
+        """
+    )
+)
+#: Tags that are remembered for everything below them, as bits.
+PATH_TAGS: tuple[str, ...] = tuple(
+    str.split(
+        """
+        nav header footer aside main article section form ul ol table dl figure details dialog
+        noscript blockquote pre button li td a h1 h2 h3 h4 p fieldset summary hidden dd
+        """
+    )
+)
+TAG_BITS: dict[str, int] = {tag: 1 << i for i, tag in enumerate(PATH_TAGS)}
+TAG_BITS.update(h5=TAG_BITS["h4"], h6=TAG_BITS["h4"], th=TAG_BITS["td"], dt=TAG_BITS["dd"])
+HIDDEN = TAG_BITS["hidden"]
+HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
+#: Where a button is a part of the line that it is in.
+_LINES = HEADINGS | {"summary", "dt"}
+_PANEL = BITS["tabs"] | BITS["faq"]
+_ROLE_TAGS = {
+    "navigation": "nav",
+    "banner": "header",
+    "contentinfo": "footer",
+    "complementary": "aside",
+    "main": "main",
+    "article": "article",
+    "dialog": "dialog",
+    "alertdialog": "dialog",
+    "menu": "nav",
+    "menubar": "nav",
+    "button": "button",
+    "list": "ul",
+    "listitem": "li",
+    "search": "form",
+}
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
+
+
+@dataclass(slots=True)
+class Blocks:
+    """The two tables. Element 0 is `<body>`; a parent comes before its children."""
+
+    # elements (block-level only; inline ones are folded into their blocks)
+    parent: list[int] = field(default_factory=list)
+    tag: list[str] = field(default_factory=list)
+    own_names: list[int] = field(default_factory=list)
+    path_names: list[int] = field(default_factory=list)
+    path_tags: list[int] = field(default_factory=list)
+    signature: list[int] = field(default_factory=list)
+    """Number of the path of tags and first class words: equal for the cards of one list."""
+    start: list[int] = field(default_factory=list)
+    """First block at or below the element."""
+    end: list[int] = field(default_factory=list)
+    """One past the last block below the element."""
+    node: list[int] = field(default_factory=list)
+    """`mem_id` of the element."""
+    # blocks
+    element: list[int] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
+    linked: list[int] = field(default_factory=list)
+    """Characters of the block's text that are inside links."""
+    inner_names: list[int] = field(default_factory=list)
+    inner_tags: list[int] = field(default_factory=list)
+    leaves: list[list[int]] = field(default_factory=list)
+    """`mem_id` of the text nodes that make up the block."""
+    # what is left out before anything is judged
+    unseen: dict[int, str] = field(default_factory=dict)
+    images: list[tuple[int, int, int]] = field(default_factory=list)
+    """`mem_id`, element, number of blocks before it, of each image."""
+    hidden: list[tuple[int, str, bool]] = field(default_factory=list)
+    """Element, `id` and whether it looks like a tab or an accordion's panel, of each
+    outermost element that is marked as hidden, and of each `noscript`."""
+    body_names: int = 0
+    """Word groups of `<body class>`: a template's name often says what kind of page it is."""
+    controlled: set[str] = field(default_factory=set)
+    """Values of `aria-controls`: ids of what a click shows."""
+
+
+class _Walk:
+    """State of one walk: the open run of inline content."""
+
+    __slots__ = ("leaves", "linked", "names", "out", "pieces", "signatures", "tags")
+
+    def __init__(self) -> None:
+        self.out = Blocks()
+        self.pieces: list[str] = []
+        self.leaves: list[int] = []
+        self.linked = 0
+        self.names = 0
+        self.tags = 0
+        self.signatures: dict[tuple[int, str, str], int] = {}
+
+    def flush(self, element: int) -> None:
+        """Close the open run as a block of the element."""
+        if not self.leaves:
+            return
+        text = " ".join("".join(self.pieces).split())
+        if text:
+            out = self.out
+            out.element.append(element)
+            out.text.append(text)
+            out.linked.append(self.linked)
+            out.inner_names.append(self.names)
+            out.inner_tags.append(self.tags)
+            out.leaves.append(self.leaves)
+        self.pieces = []
+        self.leaves = []
+        self.linked = 0
+        self.names = 0
+        self.tags = 0
+
+    def open(self, tag: str, parent: int, names: int, tags: int, first: str, mem_id: int) -> int:
+        """Add a block-level element; returns its number."""
+        out = self.out
+        number = len(out.parent)
+        above = out.signature[parent] if number else -1
+        key = (above, tag, first)
+        out.parent.append(max(parent, 0))
+        out.tag.append(tag)
+        out.own_names.append(names)
+        out.path_names.append(names | (out.path_names[parent] if number else 0))
+        out.path_tags.append(tags | (out.path_tags[parent] if number else 0))
+        out.signature.append(self.signatures.setdefault(key, len(self.signatures)))
+        out.start.append(len(out.text))
+        out.end.append(0)
+        out.node.append(mem_id)
+        return number
+
+
+def blocks_of(tree: LexborHTMLParser) -> Blocks:
+    """The tables of a parsed page; empty where it has no body."""
+    body = tree.body
+    walk = _Walk()
+    out = walk.out
+    if body is None:
+        return out
+    out.body_names = name_bits(body.attributes.get("class") or "")
+    current = walk.open("body", -1, 0, 0, "", body.mem_id)
+    # one entry an open node: the node to go on with, the element around it, inline state around it
+    stack: list[tuple[LexborNode | None, int, int, int, bool]] = []
+    node = body.first_child
+    names = tags = 0
+    in_link = False
+    block_tags = TAG_BITS
+    while True:
+        if node is None:
+            if not stack:
+                break
+            node, above, names, tags, in_link = stack.pop()
+            if above != current:
+                walk.flush(current)
+                out.end[current] = len(out.text)
+                current = above
+            continue
+        tag = node.tag
+        if tag == "-text":
+            if not node.is_empty_text_node:
+                text = node.text_content or ""
+                walk.pieces.append(text)
+                walk.leaves.append(node.mem_id)
+                walk.names |= names
+                walk.tags |= tags
+                if in_link:
+                    walk.linked += len(text)
+            elif walk.pieces:
+                walk.pieces.append(" ")
+            node = node.next
+            continue
+        if tag is None or tag in UNSEEN:
+            if tag is not None and tag[0] != "-":
+                out.unseen[node.mem_id] = "hidden"
+            node = node.next
+            continue
+        if tag == "br" or tag == "hr":
+            walk.pieces.append(" ")
+            node = node.next
+            continue
+        if tag == "img":
+            out.images.append((node.mem_id, current, len(out.text)))
+            node = node.next
+            continue
+        own = 0
+        own_tags = block_tags.get(tag, 0)
+        first = ""
+        attributes = node.attributes
+        if attributes:
+            value = attributes.get("class")
+            if value:
+                own, first = class_of(value)
+            value = attributes.get("id")
+            if value:
+                own |= name_bits(value)
+            value = attributes.get("role")
+            if value:
+                own_tags |= block_tags.get(_ROLE_TAGS.get(value, ""), 0)
+            if "hidden" in attributes or attributes.get("aria-hidden") == "true":
+                own_tags |= HIDDEN
+            value = attributes.get("aria-controls")
+            if value:
+                out.controlled.update(value.split())
+            value = attributes.get("style")
+            if value and _HIDDEN_STYLE.search(value):
+                own_tags |= HIDDEN
+        child = node.first_child
+        if tag in INLINE and own_tags & HIDDEN:
+            out.unseen[node.mem_id] = "hidden"
+            node = node.next
+            continue
+        if tag in INLINE or (tag == "button" and out.tag[current] in _LINES):
+            if child is not None:
+                stack.append((node.next, current, names, tags, in_link))
+                names |= own
+                tags |= own_tags
+                in_link = in_link or tag == "a"
+                node = child
+            else:
+                node = node.next
+            continue
+        walk.flush(current)
+        stack.append((node.next, current, names, tags, in_link))
+        hidden_above = out.path_tags[current] & HIDDEN
+        current = walk.open(tag, current, own | names, own_tags | tags, first, node.mem_id)
+        if (own_tags & HIDDEN and not hidden_above) or tag == "noscript":
+            panel = attributes.get("role") == "tabpanel" or bool(
+                (own | out.own_names[out.parent[current]]) & _PANEL
+            )
+            out.hidden.append((current, attributes.get("id") or "", panel))
+        names = tags = 0
+        node = child
+    walk.flush(current)
+    out.end[current] = len(out.text)
+    return out

@@ -1,0 +1,67 @@
+"""How likely each block is content, and which blocks to keep for that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from chunker.html.classifier.model import Model, load
+from chunker.html.region_features import Features, Floats
+
+Flags = npt.NDArray[np.bool_]
+
+#: Words from which on a text that stands twice is a copy.
+COPIES = 4
+
+
+def scores(found: Features, hidden: Flags, model: Model | None = None) -> Floats:
+    """The share of each block's words that is expected to be content, 0 to 1.
+
+    `hidden` marks blocks that are left out whatever they hold; theirs is 0.
+    """
+    model = model or load()
+    table = with_kinds(found, model.kinds(summary(found, hidden)))
+    return np.where(hidden, np.float32(0), model.trees.probability(table))
+
+
+def summary(found: Features, hidden: Flags) -> Floats:
+    """The mean row of a page's blocks, by words: what the kind of page is told from."""
+    weight = np.where(hidden, 0.01, found.words + 0.1)
+    mean: Floats = ((found.table * weight[:, None]).sum(axis=0) / weight.sum()).astype(np.float32)
+    return mean
+
+
+def with_kinds(found: Features, kinds: Floats) -> Floats:
+    """The classifier's table: probabilities of the kinds of page before the features."""
+    repeated = np.broadcast_to(kinds.astype(np.float32), (len(found.table), len(kinds)))
+    return np.concatenate((repeated, found.table), axis=1)
+
+
+def once(score: Floats, words: Floats, texts: Sequence[str]) -> Floats:
+    """The scores with 0 for every copy of a text but the best (a page that holds its text for
+    wide and for narrow screens). Short texts may repeat."""
+    best: dict[str, int] = {}
+    out = score.copy()
+    for block in np.argsort(-score, kind="stable").tolist():
+        if words[block] >= COPIES:
+            text = texts[block].casefold()
+            if best.setdefault(text, block) != block:
+                out[block] = 0
+    return out
+
+
+def most_expected(score: Floats, words: Floats) -> tuple[Flags, float]:
+    """The blocks that maximise the expected word F1, and that F1.
+
+    For a score that is the expected share of a block's words that are content, the best set is a
+    prefix of the blocks by score (Jansche 2007; Lewis 1995).
+    """
+    order = np.argsort(-score, kind="stable")
+    expected = float((score * words).sum())
+    curve = 2 * np.cumsum((score * words)[order]) / (np.cumsum(words[order]) + expected + 1e-9)
+    best = int(np.argmax(curve))
+    keep = np.zeros(len(score), bool)
+    keep[order[: best + 1]] = True
+    return keep & (score > 0), float(curve[best])

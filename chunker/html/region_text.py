@@ -1,0 +1,109 @@
+"""What a block's text says about itself: counts, and phrases of a closed list, as bits."""
+
+from __future__ import annotations
+
+import re
+
+#: Phrase groups: words and pairs of words (`log_in`). What they mean for the region is learned.
+PHRASES: dict[str, str] = {
+    "legal": "copyright rights_reserved privacy privacy_policy terms_of terms_and impressum "
+    "disclaimer datenschutz mentions_légales",
+    "cookie": "cookie cookies cookies_policy",
+    "account": "log_in login logon sign_in signin sign_up signup register my_account password "
+    "forgot account logout join_now anmelden connexion",
+    "cart": "to_cart to_bag to_basket buy_now checkout wishlist in_stock of_stock quantity "
+    "sold_out qty to_compare choose_options cart basket bag add_to warenkorb panier",
+    "subscribe": "subscribe newsletter your_email email_address unsubscribe inbox mailing_list",
+    "share": "share tweet facebook twitter linkedin pinterest whatsapp follow_us instagram "
+    "youtube copy_link reddit telegram",
+    "more": "read_more learn_more view_all see_all show_more load_more shop_now view_more "
+    "shop_all see_more view_details quick_view find_out get_started book_a contact_sales "
+    "continue_reading get_a download request_a",
+    "related": "related recommended also_like might_like similar more_from popular trending "
+    "recently_viewed most_read also_bought up_next suggested latest more_articles more_stories",
+    "filter": "sort_by sort filter filters results result showing clear_all per_page relevance "
+    "to_high newest items refine",
+    "forum": "reply report like likes liked member members joined messages posts post reactions "
+    "reaction to_expand last_edited profile thanks thread threads replies views quote upvote",
+    "review": "review reviews rating ratings star stars verified helpful recommend recommended",
+    "comment": "comment comments leave_a leave_comment",
+    "site": "home menu search close back next previous contact_us about_us support help careers "
+    "faq faqs sitemap accessibility contact about",
+    "skip": "skip_to jump_to to_top scroll toggle expand collapse loading edit print skip",
+    "price": "price prices usd eur gbp regular_price sale_price from save off msrp",
+    "date": "jan feb mar apr may jun jul aug sep sept oct nov dec january february march april "
+    "june july august september october november december ago yesterday today edited",
+    "by": "by written_by posted_by author published updated min_read minute_read minutes_read",
+    "spec": "material materials weight dimensions model brand sku size color colour width height "
+    "capacity features specifications details description overview",
+    "ships": "shipping returns return warranty refund delivery guarantee ship ships",
+    "more_from": "next_article previous_article next_post previous_post you_may you_might "
+    "customers_also people_also in_this on_this table_of more_in more_on recent_posts",
+    "currency": "$ € £ ¥ ₹",
+    "sign": "© ® → › » | ★ • ✓ ×",  # noqa: RUF001
+}
+PHRASE_BITS: dict[str, int] = {name: 1 << i for i, name in enumerate(PHRASES)}
+_LOOK = 24
+_WORD = re.compile(r"\w+")
+_DIGIT = re.compile(r"\d")
+_UPPER = re.compile(r"[A-Z]")
+_SENTENCE = re.compile(r"[.!?…](?=[\s\"'”’)\]]|$)|[。！？]")  # noqa: RUF001
+
+#: Names of the columns that `counts` returns.
+COUNTS = ("words", "chars", "sentences", "commas", "digits", "capitals")
+
+
+def words(text: str) -> list[str]:
+    """Words of a text, in lower case."""
+    return _WORD.findall(text.lower())
+
+
+def counts(text: str, number: int) -> tuple[int, int, int, int, int, int]:
+    """The columns named in `COUNTS`; `number` is the text's number of words."""
+    return (
+        number,
+        len(text),
+        len(_SENTENCE.findall(text)),
+        text.count(",") + text.count(";"),
+        len(_DIGIT.findall(text)),
+        len(_UPPER.findall(text)),
+    )
+
+
+def phrase_bits(text: str, tokens: list[str]) -> int:
+    """Phrase groups found in the first words of a text, as a bit mask."""
+    bits = 0
+    before = ""
+    for token in tokens[:_LOOK]:
+        bits |= _SINGLE.get(token, 0)
+        if token in _SECOND:
+            bits |= _PAIR.get((before, token), 0)
+        before = token
+    if not text.isascii():
+        for sign, bit in _SIGNS:
+            if sign in text:
+                bits |= bit
+    elif "$" in text:
+        bits |= PHRASE_BITS["currency"]
+    return bits
+
+
+def _tables() -> tuple[dict[str, int], dict[tuple[str, str], int], list[tuple[str, int]]]:
+    single: dict[str, int] = {}
+    pair: dict[tuple[str, str], int] = {}
+    signs: list[tuple[str, int]] = []
+    for name, entries in PHRASES.items():
+        bit = PHRASE_BITS[name]
+        for entry in entries.split():
+            first, _, second = entry.partition("_")
+            if second:
+                pair[first, second] = pair.get((first, second), 0) | bit
+            elif entry.isalpha():
+                single[entry] = single.get(entry, 0) | bit
+            else:
+                signs.append((entry, bit))
+    return single, pair, signs
+
+
+_SINGLE, _PAIR, _SIGNS = _tables()
+_SECOND = frozenset(second for _, second in _PAIR)
