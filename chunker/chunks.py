@@ -11,7 +11,7 @@ from chunker import cut
 from chunker.chunks_path import heading_paths, shortened
 from chunker.embedded import embedded
 from chunker.model import Chunk, Document, Plan, Unit, show
-from chunker.outline import COLONS
+from chunker.outline import leads_in
 from chunker.policy import Policy
 from chunker.tokens import Counter
 
@@ -144,7 +144,7 @@ def _order(page: _Page, before: _Atom, after: _Atom) -> tuple[int, int, int]:
     if before.unit is not after.unit:
         if before.unit.kind == "heading" or before.unit.id in page.headings:
             return (-9, 0, 0)
-        if page.raw(before.span).endswith(COLONS):
+        if leads_in(before.unit, page.raw(before.span)):
             return (-8, 0, 0)
     return (-after.seam, *cut.priority(page.raw(after.span)))
 

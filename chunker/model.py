@@ -82,7 +82,7 @@ class OutlineRow:
     """First words of a body unit, only where the policy asks for cues."""
     emphasised: bool = False
     lead_in: bool = False
-    """Ends in a colon: belongs with what follows."""
+    """Ends in a colon or a question mark: belongs with what follows."""
     steps: bool = False
     """An ordered list, or a heading that is numbered like a step."""
 

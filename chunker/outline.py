@@ -27,8 +27,7 @@ _SENTENCE_END = re.compile("[.;,!\u2026\u3002\uff01\uff1b\uff0c\u3001]$")
 _SENTENCES = re.compile(r"\w{3,}[.!?]\s+\S|[\u3002\uff01\uff1f].")
 _MARKS = re.compile(r"^[ \t]*#{1,6}(?:[ \t]+|$)")
 _NUMBER = re.compile(r"^\s*\d{1,9}[.)]\s+")
-#: What ends a line that announces the next one.
-COLONS = (":", "\uff1a")
+_LEADS = (":", "\uff1a", "?", "\uff1f")
 
 
 def outline(document: Document, policy: Policy) -> Outline:
@@ -67,6 +66,11 @@ def heading_text(markdown: str) -> str:
     return " ".join(((number.group() if number else "") + plain(text)).split())
 
 
+def leads_in(unit: Unit, raw: str) -> bool:
+    """Whether a paragraph belongs with what follows: it ends in a colon, or asks."""
+    return unit.kind == "text" and raw.rstrip(" *_").endswith(_LEADS)
+
+
 def _rows(document: Document, policy: Policy) -> Iterator[OutlineRow]:
     for unit in document.units:
         raw = document.markdown[unit.start : unit.end]
@@ -83,7 +87,7 @@ def _rows(document: Document, policy: Policy) -> Iterator[OutlineRow]:
             text=shown,
             cue=cue,
             emphasised=unit.emphasised,
-            lead_in=unit.kind == "text" and raw.rstrip(" *_").endswith(COLONS),
+            lead_in=leads_in(unit, raw),
             steps=_is_steps(unit, raw, shown),
         )
 

@@ -55,6 +55,15 @@ def test_a_lead_in_stays_with_its_list() -> None:
     assert "text_3" in together[0]
 
 
+def test_a_question_stays_with_its_answer() -> None:
+    page = "## Questions\n\n" + "\n\n".join(f"May I bring pet {i}?\n\n{LONG}" for i in range(3))
+    assert planned(page).groups == (
+        ("heading_1", "text_2", "text_3"),
+        ("text_4", "text_5"),
+        ("text_6", "text_7"),
+    )
+
+
 def test_what_the_policy_drops_is_dropped_with_its_role() -> None:
     rows = (
         OutlineRow("text_1", "text", None, None, 5, "cookie", None),
