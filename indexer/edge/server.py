@@ -82,7 +82,7 @@ class Server:
         log.info("index process %s serves %s", os.getpid(), self._path)
         threading.Thread(target=self._tend, daemon=True).start()
         while not (self._stopping or (self._expired() and self._leave())):
-            with suppress(TimeoutError, OSError):
+            with suppress(OSError):  # nobody came in time, or the listener is closed
                 self._take(self._listener.accept()[0])
         self._hide()
         with suppress(Exception):  # of a home that is gone
@@ -151,18 +151,21 @@ class Server:
                     wire.send(connection, self._answer(wire.receive(connection)))
         except (EOFError, OSError):
             pass  # the client left, or this process is leaving
+        except ValueError as error:
+            log.warning("a frame that is no message: %s", error)
         finally:
             with self._guard:
                 self._connections -= 1
                 self._left_alone_since = time.monotonic()
 
     def _answer(self, request: Any) -> Any:
-        name, *arguments = request
-        if name == "stop":
-            self.stop()
-            return {"ok": os.getpid()}
         self._leave_if_displaced()
+        name = "a request"
         try:
+            name, *arguments = request
+            if name == "stop":
+                self.stop()
+                return {"ok": os.getpid()}
             return {"ok": self._ops[name](*arguments)}
         except LeavingError:
             raise

@@ -37,6 +37,7 @@ class Shards:
     def __init__(self, index: Path) -> None:
         self._index = index
         self._guard = threading.Lock()
+        self._layout = threading.Lock()  # of making a slot in a folder that another leaves empty
         self._locks: dict[Path, threading.Lock] = {}
         self._open: dict[Path, Shard] = {}
         self._compacting: dict[Path, subprocess.Popen[bytes]] = {}
@@ -50,7 +51,7 @@ class Shards:
         """The slot's shard, made if there is none, for the caller alone."""
         folder = slot_folder(self._index, slot)
         with self._lock(folder):
-            shard = self._shard(folder) or self._keep(create(folder, slot))
+            shard = self._shard(folder) or self._keep(self._create(folder, slot))
             with self._watched(shard):
                 yield shard
 
@@ -79,9 +80,10 @@ class Shards:
                 folder.rename(gone)
                 shutil.rmtree(gone)
             self._unoptimised.pop(folder, None)
-            for above in (folder.parent, folder.parent.parent):
-                if above.is_dir() and not any(above.iterdir()):
-                    above.rmdir()
+            with self._layout:
+                for above in (folder.parent, folder.parent.parent):
+                    if above.is_dir() and not any(above.iterdir()):
+                        above.rmdir()
         return points
 
     def slots(self) -> list[Slot]:
@@ -146,6 +148,10 @@ class Shards:
                 raise
         shard.used = time.monotonic()
         return shard
+
+    def _create(self, folder: Path, slot: Slot) -> Shard:
+        with self._layout:
+            return create(folder, slot)
 
     def _keep(self, shard: Shard) -> Shard:
         self._open[shard.folder] = shard
