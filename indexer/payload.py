@@ -35,7 +35,7 @@ class Row(NamedTuple):
     @property
     def size(self) -> int:
         """Bytes, about."""
-        return len(self.dense) + 2 * len(self.indices) + 2 * len(self.payload["text"]) + 512
+        return len(self.dense) + 2 * len(self.indices) + len(self.payload["text"].encode()) + 512
 
 
 def rows(slot: Slot, url: str, points: Sequence[Point]) -> list[Row]:
