@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +34,14 @@ def paired(
     _, group = np.unique(np.array(groups), return_inverse=True)
     sums = np.bincount(group, weights=difference)
     sizes = np.bincount(group).astype(np.float64)
-    number = len(sizes)
-    drawn = np.random.default_rng(SEED).multinomial(
-        number, np.full(number, 1.0 / number), size=SAMPLES
-    )
-    means = (drawn @ sums) / (drawn @ sizes)
-    low, high = np.percentile(means, [2.5, 97.5])
+    drawn = _draws(len(sizes))
+    low, high = np.percentile((drawn @ sums) / (drawn @ sizes), [2.5, 97.5])
     return Difference(float(difference.mean()), float(low), float(high))
+
+
+@lru_cache(maxsize=4)
+def _draws(groups: int) -> NDArray[np.float64]:
+    """How often each group is in each draw: the same draws for every pair of methods."""
+    shares = np.full(groups, 1.0 / groups)
+    counts = np.random.default_rng(SEED).multinomial(groups, shares, size=SAMPLES)
+    return counts.astype(np.float64)
