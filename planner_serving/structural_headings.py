@@ -19,6 +19,8 @@ from planner_serving.structural_features import is_marked, line_features, score
 WEIGHTS = Path(__file__).parent / "data" / "headings.json"
 #: Probability from which on a plain line is taken for a heading.
 THRESHOLD = 0.35
+#: The same on a page that has a heading or two: most of its other short lines are none.
+THRESHOLD_MARKED = 0.8
 #: Plain lines are looked at only where no larger share of a page's units is set apart as heading.
 BARE_SHARE = 0.02
 #: How sure it is that a line which is bold from end to end is a heading.
@@ -59,7 +61,9 @@ def headings(outline: Outline, rows: Sequence[OutlineRow]) -> dict[str, Heading]
 def _confidences(rows: Sequence[OutlineRow]) -> dict[str, float]:
     """The rows that are headings, with how sure that is."""
     sure: dict[str, float] = {}
-    bare = sum(map(is_marked, rows)) <= max(1, len(rows) * BARE_SHARE)
+    marked = sum(map(is_marked, rows))
+    threshold = THRESHOLD if not marked else THRESHOLD_MARKED
+    bare = marked <= max(1, len(rows) * BARE_SHARE)
     lines = line_features(rows) if bare else [None] * len(rows)
     for i, (row, features) in enumerate(zip(rows, lines, strict=True)):
         if row.level is not None:
@@ -67,9 +71,9 @@ def _confidences(rows: Sequence[OutlineRow]) -> dict[str, float]:
         elif row.emphasised and row.text is not None:
             if i + 1 < len(rows) and len(row.text.split()) <= EMPHASISED_WORDS:
                 sure[row.id] = EMPHASISED
-        elif features is not None:
+        elif features is not None and not features["colon_end"]:
             probability = score(features, weights())
-            if probability >= THRESHOLD:
+            if probability >= threshold:
                 sure[row.id] = probability
     return sure
 
