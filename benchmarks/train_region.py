@@ -30,17 +30,20 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from chunker.html.decode import decode
-from chunker.html.region import hidden_blocks
-from chunker.html.region_blocks import blocks_of
+from chunker.html.region import hidden_blocks, kept
+from chunker.html.region_blocks import Blocks, blocks_of
 from chunker.html.region_features import Features, features, names
 from chunker.html.region_page import page_of
-from chunker.html.region_scores import COPIES, most_expected, once, summary, with_kinds
+from chunker.html.region_scores import COPIES, summary, with_kinds
 from chunker.html.region_text import words
 from pipeline.evaluation.extraction import Page, read
 
 TARGET = Path(__file__).parent.parent / "chunker" / "html" / "classifier" / "region.npz"
 TREES = {"iterations": 250, "learning_rate": 0.08, "rsm": 0.15, "depth": 6, "l2_leaf_reg": 10}
-TREES |= {"border_count": 64, "subsample": 0.7}
+TREES |= {"border_count": 64, "subsample": 0.7, "bootstrap_type": "Bernoulli"}
+TREES |= {"loss_function": "CrossEntropy"}
+#: One set of trees a seed; their mean is the answer.
+SEEDS = (1, 2)
 #: Weight of the pages without a frame that are made from the kinds that small sites have.
 BARE = {"article": 0.3, "documentation": 0.3, "service": 0.3}
 #: How much a page of a kind counts: what crawled pages are, more than what the sample has.
@@ -56,7 +59,7 @@ class Sample:
     """A page as the training sees it."""
 
     page: Page
-    texts: list[str]
+    blocks: Blocks
     found: Features
     hidden: np.ndarray
     label: np.ndarray
@@ -135,7 +138,7 @@ def sample(page: Page) -> Sample | None:
     weight = KINDS.get(page.kind, 1.0) * min(1.0, 4 / max(share.sum(), 1e-9)) / (len(content) + 50)
     return Sample(
         page,
-        blocks.text,
+        blocks,
         found,
         hidden_blocks(blocks),
         np.where(found.words >= COPIES, copies, label),
@@ -167,7 +170,7 @@ def f1(one: Sample, keep: np.ndarray) -> float:
     return 2 * np.minimum(have, one.wanted).sum() / (len(number) + one.total)
 
 
-def fit(samples: list[Sample], tables: list[np.ndarray]) -> Any:
+def fit(samples: list[Sample], tables: list[np.ndarray]) -> list[Any]:
     """Trees over the visible blocks of some pages. What is the same for all blocks of a page is
     left to the linear layer: with it, trees learn the sample's pages by heart."""
     seen = [~one.hidden for one in samples]
@@ -180,23 +183,17 @@ def fit(samples: list[Sample], tables: list[np.ndarray]) -> Any:
     )
     kinds = tables[0].shape[1] - samples[0].found.table.shape[1]
     ignored = [i + kinds for i, name in enumerate(names()) if name.startswith("page.")]
-    trees = CatBoostClassifier(
-        loss_function="CrossEntropy",
-        bootstrap_type="Bernoulli",
-        random_seed=1,
-        thread_count=2,
-        verbose=0,
-        allow_writing_files=False,
-        ignored_features=ignored,
-        **TREES,
-    )
-    trees.fit(pool)
-    return trees
+    settings = TREES | {"ignored_features": ignored, "thread_count": 2, "verbose": 0}
+    return [
+        CatBoostClassifier(**settings, random_seed=seed, allow_writing_files=False).fit(pool)
+        for seed in SEEDS
+    ]
 
 
-def answer(trees: Any, table: np.ndarray) -> np.ndarray:
+def answer(trees: list[Any], table: np.ndarray) -> np.ndarray:
     """Probabilities of trees as they come from the training library."""
-    return 1 / (1 + np.exp(-trees.predict(table, prediction_type="RawFormulaVal")))
+    raw = [one.predict(table, prediction_type="RawFormulaVal") for one in trees]
+    return 1 / (1 + np.exp(-np.mean(raw, axis=0)))
 
 
 def kinds_of(rows: np.ndarray, kinds: list[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -217,8 +214,7 @@ def report(samples: list[Sample], scores: list[np.ndarray], empty: int) -> None:
     """Print the mean word F1, by kind and over a likely mix. `empty` pages have no text."""
     by_kind: dict[str, list[float]] = {}
     for one, score in zip(samples, scores, strict=True):
-        seen = once(np.where(one.hidden, 0, score), one.found.words, one.texts)
-        keep, _ = most_expected(seen, one.found.words)
+        keep, _ = kept(one.blocks, one.found.words, score.astype(np.float32), ~one.hidden)
         by_kind.setdefault(one.page.kind, []).append(f1(one, keep))
     means = {kind: float(np.mean(values)) for kind, values in sorted(by_kind.items())}
     rest = (1 - sum(MIX.values())) / max(1, len(means.keys() - MIX.keys()))
@@ -265,29 +261,30 @@ def train(folder: Path, folds: int, write: bool) -> None:
         )
 
 
-def arrays(trees: Any) -> dict[str, Any]:
+def arrays(sets: list[Any]) -> dict[str, Any]:
     """Trees as arrays, see `chunker.html.classifier.model`. A question that a shallow tree lacks
     is one that is never answered with yes."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "trees.json"
-        trees.save_model(str(path), format="json")
-        model = json.loads(path.read_text())
     depth = TREES["depth"]
-    scale, (bias,) = model["scale_and_bias"]
-    count = len(model["oblivious_trees"])
-    column = np.zeros((count, depth), np.int16)
-    border = np.full((count, depth), np.inf, np.float32)
-    value = np.zeros((count, 2**depth), np.float32)
-    for row, tree in enumerate(model["oblivious_trees"]):
-        for level, split in enumerate(tree["splits"]):
-            column[row, level] = split["float_feature_index"]
-            border[row, level] = split["border"]
-        value[row, : len(tree["leaf_values"])] = tree["leaf_values"]
+    columns, borders, values, biases = [], [], [], []
+    for trees in sets:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "trees.json"
+            trees.save_model(str(path), format="json")
+            model = json.loads(path.read_text())
+        scale, (bias,) = model["scale_and_bias"]
+        biases.append(bias)
+        for tree in model["oblivious_trees"]:
+            lacking = depth - len(tree["splits"])
+            columns += [split["float_feature_index"] for split in tree["splits"]] + [0] * lacking
+            borders += [split["border"] for split in tree["splits"]] + [np.inf] * lacking
+            leaves = np.zeros(2**depth)
+            leaves[: len(tree["leaf_values"])] = tree["leaf_values"]
+            values.append(leaves * scale / len(sets))
     return {
-        "column": column.ravel(),
-        "border": border.ravel(),
-        "value": (value * scale).astype(np.float16),
-        "bias": np.float64(bias),
+        "column": np.array(columns, np.int16),
+        "border": np.array(borders, np.float32),
+        "value": np.array(values, np.float16),
+        "bias": np.float64(np.mean(biases)),
     }
 
 

@@ -19,6 +19,7 @@ from chunker.html.region_features import features
 from chunker.html.region_names import BITS, bits_of
 from chunker.html.region_page import page_of
 from chunker.html.region_scores import most_expected, once, scores
+from chunker.html.region_tables import Floats
 from chunker.profile import fingerprint, template_runs
 
 Flags = npt.NDArray[np.bool_]
@@ -56,6 +57,11 @@ _FRAME_NAMES = bits_of(
     "cookie login modal cart filter search form comment review legal hiddenname widget "
     "button card grid slider"
 )
+#: Markup is not believed where it would leave less than this share of the likely content.
+_LYING = 0.3
+_CONTENT = TAG_BITS["main"] | TAG_BITS["article"]
+_NEVER = TAG_BITS["footer"] | TAG_BITS["dialog"]
+_AROUND = TAG_BITS["nav"] | TAG_BITS["aside"] | TAG_BITS["header"]
 _FRAME_TAGS = sum(TAG_BITS[tag] for tag in str.split("nav header footer aside form dialog button"))
 _FRAME = TAG_BITS["nav"] | TAG_BITS["footer"] | TAG_BITS["aside"] | TAG_BITS["dialog"]
 _NAVIGATION = BITS["nav"] | BITS["menu"] | BITS["breadcrumb"] | BITS["paging"] | BITS["header"]
@@ -78,13 +84,39 @@ def choose(tree: LexborHTMLParser, url: str, verdicts: Mapping[str, bool] | None
     if verdicts:
         known = [verdicts.get(fingerprint(text), False) for text in blocks.text]
         template = template_runs(np.array(known, bool), found.words)
-    score = np.where(template, np.float32(0), scores(found, hidden))
-    keep, confidence = most_expected(once(score, found.words, blocks.text), found.words)
     free = ~(hidden | template)
-    keep = _with_headings(blocks, keep | (free & _plain(blocks, free)), free)
+    keep, confidence = kept(blocks, found.words, scores(found, hidden), free)
     dropped = dict(blocks.unseen)
     _drop(blocks, keep, hidden, template, dropped)
     return Region(dropped, confidence)
+
+
+def kept(blocks: Blocks, words: Floats, score: Floats, free: Flags) -> tuple[Flags, float]:
+    """The blocks to keep, and the word F1 that is expected of the classifier's part of it.
+
+    `free` are the blocks that may be kept; `score` the share of each block's words that is
+    expected to be content.
+    """
+    score = np.where(free, score, np.float32(0))
+    inside = np.where(_framed(blocks), np.float32(0), score)
+    if (inside * words).sum() > _LYING * (score * words).sum():
+        score = inside
+    seen = once(score, words, blocks.text)
+    keep, confidence = most_expected(seen, words)
+    return _with_headings(blocks, keep | (free & _plain(blocks, free)), free), confidence
+
+
+def _framed(blocks: Blocks) -> Flags:
+    """Blocks that the page's own markup puts outside its content: footers and dialogs, and
+    `nav`, `aside` and `header` outside of `main` and `article` where the page has these."""
+    tags = np.array(
+        [blocks.path_tags[e] | t for e, t in zip(blocks.element, blocks.inner_tags, strict=True)]
+    )
+    inside = (tags & _CONTENT) != 0
+    result: Flags = (tags & _NEVER) != 0
+    if inside.any():
+        result |= ~inside & ((tags & _AROUND) != 0)
+    return result
 
 
 def _plain(blocks: Blocks, free: Flags) -> Flags:

@@ -7,6 +7,7 @@ piece. The walk uses no recursion and touches each node once.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -157,6 +158,33 @@ class _Walk:
         return number
 
 
+_UNMARKED = (0, 0, "")
+
+
+def _marks(attributes: Mapping[str, str | None], controlled: set[str]) -> tuple[int, int, str]:
+    """Word groups, tags that a role or a hidden mark stands for, and the first class word."""
+    names = tags = 0
+    first = ""
+    value = attributes.get("class")
+    if value:
+        names, first = class_of(value)
+    value = attributes.get("id")
+    if value:
+        names |= name_bits(value)
+    value = attributes.get("role")
+    if value:
+        tags = TAG_BITS.get(_ROLE_TAGS.get(value, ""), 0)
+    if "hidden" in attributes or attributes.get("aria-hidden") == "true":
+        tags |= HIDDEN
+    value = attributes.get("style")
+    if value and _HIDDEN_STYLE.search(value):
+        tags |= HIDDEN
+    value = attributes.get("aria-controls")
+    if value:
+        controlled.update(value.split())
+    return names, tags, first
+
+
 def blocks_of(tree: LexborHTMLParser) -> Blocks:
     """The tables of a parsed page; empty where it has no body."""
     body = tree.body
@@ -171,7 +199,6 @@ def blocks_of(tree: LexborHTMLParser) -> Blocks:
     node = body.first_child
     names = tags = 0
     in_link = False
-    block_tags = TAG_BITS
     while True:
         if node is None:
             if not stack:
@@ -209,28 +236,9 @@ def blocks_of(tree: LexborHTMLParser) -> Blocks:
             out.images.append((node.mem_id, current, len(out.text)))
             node = node.next
             continue
-        own = 0
-        own_tags = block_tags.get(tag, 0)
-        first = ""
         attributes = node.attributes
-        if attributes:
-            value = attributes.get("class")
-            if value:
-                own, first = class_of(value)
-            value = attributes.get("id")
-            if value:
-                own |= name_bits(value)
-            value = attributes.get("role")
-            if value:
-                own_tags |= block_tags.get(_ROLE_TAGS.get(value, ""), 0)
-            if "hidden" in attributes or attributes.get("aria-hidden") == "true":
-                own_tags |= HIDDEN
-            value = attributes.get("aria-controls")
-            if value:
-                out.controlled.update(value.split())
-            value = attributes.get("style")
-            if value and _HIDDEN_STYLE.search(value):
-                own_tags |= HIDDEN
+        own, own_tags, first = _marks(attributes, out.controlled) if attributes else _UNMARKED
+        own_tags |= TAG_BITS.get(tag, 0)
         child = node.first_child
         if tag in INLINE and own_tags & HIDDEN:
             out.unseen[node.mem_id] = "hidden"
