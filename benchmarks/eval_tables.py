@@ -50,14 +50,15 @@ def _print(result: Mapping[str, Any], usage: Mapping[str, Any]) -> None:
     views |= result["forms"]
     for name, view in views.items():
         for side in SIDES if not name else ("dense", "fused"):
-            print(f"\n{name or 'one index an organisation'}, {side}\n")
-            print(retrieval_tables.table(view, side))
-    print("\nintervals, fused\n")
-    print(retrieval_tables.differences_table(result))
-    print("\nby type and organisation, fused\n")
-    print(retrieval_tables.parts_table(result))
-    print("\ntokens a file\n")
-    print(tokens.table(usage))
+            print(f"\n{name or 'one index an organisation'}\n")
+            print(retrieval_tables.methods(view, side).markdown())
+    for table in (
+        retrieval_tables.differences(result, "fused"),
+        retrieval_tables.differences(result, "dense"),
+        retrieval_tables.parts(result),
+        tokens.cells(usage),
+    ):
+        print(f"\n{table.markdown()}")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ a function of one document and nothing of the product:
         yield shown_text, embedded_text             # one chunk; any number of them
 
     result = retrieval.quick(Path("corpus/rag-multi-corpus"), {"mine": mine, "other": other})
-    print(retrieval_tables.table(result))
+    print(retrieval_tables.methods(result).markdown())
 
 Vectors are kept in the folder that `WRAC_EVAL_CACHE` names (default `.cache`), so that only texts
 never seen cost time. `keep=retrieval.half(0)` asks one half of the questions, to choose on;
@@ -26,6 +26,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from rich.console import Group
+
 from chunker.policy import Policy
 from indexer.embedders import DEFAULT, open_embedder
 from pipeline.errors import UsageError
@@ -38,7 +40,7 @@ from pipeline.evaluation.retrieval_corpus import Organisation, Piece, Question, 
 from pipeline.evaluation.retrieval_differences import paired
 from pipeline.evaluation.retrieval_forms import MARKDOWN_FORMS, originals
 from pipeline.evaluation.retrieval_run import SIDES, Outcome, run
-from pipeline.evaluation.retrieval_tables import table as table
+from pipeline.evaluation.retrieval_tables import summary
 from pipeline.evaluation.retrieval_vectors import CachedEmbedder, open_vectors
 
 #: The product's row.
@@ -197,3 +199,8 @@ def _differences(
                 "metric": metric,
                 **{key: round(v, 4) for key, v in asdict(paired(values, against, groups)).items()},
             }
+
+
+def table(result: Mapping[str, Any]) -> Group:
+    """The result for a terminal."""
+    return summary(result)

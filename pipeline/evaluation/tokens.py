@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rich.console import Group
+
 from chunker import parse
 from chunker.outline import outline
 from chunker.policy import Policy
@@ -19,6 +21,7 @@ from chunker.repair import repair
 from pipeline.evaluation import tokens_form
 from pipeline.evaluation.methods_reference import Entries, agentic_entries, planned_entries
 from pipeline.evaluation.retrieval_corpus import load
+from pipeline.evaluation.retrieval_tables import Cells
 from pipeline.evaluation.tokens_count import count
 from planner_serving.structural import plan
 
@@ -100,14 +103,20 @@ def reported_totals(entries: Entries, key: str) -> Totals:
     )
 
 
-def table(result: Mapping[str, Any]) -> str:
-    """The methods of a result as a Markdown table, per file, with each one's share of the cost."""
-    lines = [
-        "| method | input | prefix | cached | output | dollars for 1,000 files |",
-        "|---" * 6 + "|",
+def table(result: Mapping[str, Any]) -> Group:
+    """The result for a terminal."""
+    return Group(cells(result).terminal(), result["note"])
+
+
+def cells(result: Mapping[str, Any]) -> Cells:
+    """The methods, in tokens a file."""
+    columns = ("input", "prefix", "cached", "output")
+    rows = [
+        [
+            name,
+            *(f"{row[column] / max(row['files'], 1):.0f}" for column in columns),
+            f"{1000 * row['cost'] / max(row['files'], 1):.2f}",
+        ]
+        for name, row in result["methods"].items()
     ]
-    for name, row in result["methods"].items():
-        files = max(row["files"], 1)
-        each = " | ".join(f"{row[k] / files:.0f}" for k in ("input", "prefix", "cached", "output"))
-        lines.append(f"| {name} | {each} | {1000 * row['cost'] / files:.2f} |")
-    return "\n".join(lines)
+    return Cells(["tokens a file", *columns, "dollars for 1,000 files"], rows)

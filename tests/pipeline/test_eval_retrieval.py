@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from pipeline.errors import UsageError
 from pipeline.evaluation import retrieval, retrieval_run, retrieval_tables
@@ -77,10 +79,17 @@ def test_the_result_has_the_stated_form(result: dict[str, Any]) -> None:
 
 
 def test_tables_have_a_row_for_each_method_and_each_part(result: dict[str, Any]) -> None:
-    assert retrieval_tables.table(result).count("\n") == 1 + len(METHODS)
-    assert retrieval_tables.differences_table(result).count("\n") == len(METHODS)
-    parts = retrieval_tables.parts_table(result)
+    assert [row[0] for row in retrieval_tables.methods(result).rows] == METHODS
+    assert [row[0] for row in retrieval_tables.differences(result).rows] == METHODS[1:]
+    parts = retrieval_tables.parts(result).markdown()
     assert "| Skerry Ferries | 12 |" in parts and "| Comparative | 2 |" in parts
+
+
+def test_a_terminal_shows_what_was_measured(result: dict[str, Any]) -> None:
+    console = Console(file=StringIO(), width=160)
+    console.print(retrieval.table(result))
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "flattened-h, fused" in shown and "paper_wrac_restored" in shown
 
 
 def test_paper_chunks_are_read_and_what_they_dropped_is_put_back(result: dict[str, Any]) -> None:
