@@ -99,7 +99,7 @@ class _Walk:
                         self.frames.running.add(node.text_content or "")
                 elif node.is_element_node:
                     place += 1
-                    if node.mem_id not in self.dropped:
+                    if node.mem_id not in self.dropped or self.is_table_part(node):
                         self.trail.append((node, place))
                         leave = self.enter(node)
                         if leave is None:
@@ -116,6 +116,19 @@ class _Walk:
             self.trail.pop()
             node = done.next
         self.frames.flush()
+
+    def is_table_part(self, node: LexborNode) -> bool:
+        """Whether a dropped element has to stand for the sake of the table around it.
+
+        Headers stay, whatever their short words look like; the place of a cell stays empty. What
+        is hidden takes no part in a table.
+        """
+        if self.dropped[node.mem_id] == "hidden":
+            return False
+        tag = node.tag
+        if tag == "td":
+            self.frames.empty_cell(node)
+        return tag in {"thead", "th", "caption"}
 
     def enter(self, node: LexborNode) -> str | None:
         """Begin an element. What `leave` shall do at its end; None: its inside is done with."""

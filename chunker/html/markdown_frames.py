@@ -63,6 +63,12 @@ class Frames:
         self.flush()
         self.stack[-1].head = inside
 
+    def empty_cell(self, node: LexborNode) -> None:
+        """A cell whose text is left out keeps its place in the row."""
+        if self.stack[-1].kind == "table":
+            self.flush()
+            self._close_cell(_cell("td", node), [])
+
     def close(self) -> None:
         """End the innermost container: what it made goes into the one that it stands in."""
         self.flush()

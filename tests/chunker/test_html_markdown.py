@@ -247,6 +247,21 @@ def test_dropped_nodes_go_with_all_that_is_under_them() -> None:
     assert render(tree, {node.mem_id: "navigation"}, PAGE).markdown == "a\n\nc\n"
 
 
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        ("navigation", "| a | b |\n| --- | --- |\n| 1 |  |\n| 3 | 4 |"),
+        ("hidden", "| b |  |\n| --- | --- |\n| 1 |  |\n| 3 | 4 |"),
+    ],
+)
+def test_a_table_keeps_its_shape_whatever_is_dropped_in_it(reason: str, expected: str) -> None:
+    tree = LexborHTMLParser(
+        "<table><tr><th id=h>a<th>b</tr><tr><td>1<td id=c>2</tr><tr><td>3<td>4</tr></table>"
+    )
+    nodes = [tree.css_first("#h"), tree.css_first("#c")]
+    assert render(tree, {node.mem_id: reason for node in nodes}, PAGE).markdown.strip() == expected
+
+
 def test_locators_are_css_paths_to_the_block() -> None:
     html = "<div><p>a</p><p>b</p></div><section id=s><ul><li>c</li></ul></section>"
     tree = LexborHTMLParser(html)
