@@ -24,6 +24,8 @@ UNSEEN = frozenset(
         """
     )
 )
+#: Elements that are not walked into.
+_ALONE = UNSEEN | {"br", "hr", "img"}
 INLINE = frozenset(
     str.split(
         """
@@ -123,8 +125,6 @@ class _Walk:
 
     def flush(self, element: int) -> None:
         """Close the open run as a block of the element."""
-        if not self.leaves:
-            return
         text = " ".join("".join(self.pieces).split())
         if text:
             out = self.out
@@ -205,7 +205,8 @@ def blocks_of(tree: LexborHTMLParser) -> Blocks:
                 break
             node, above, names, tags, in_link = stack.pop()
             if above != current:
-                walk.flush(current)
+                if walk.leaves:
+                    walk.flush(current)
                 out.end[current] = len(out.text)
                 current = above
             continue
@@ -223,17 +224,13 @@ def blocks_of(tree: LexborHTMLParser) -> Blocks:
                 walk.pieces.append(" ")
             node = node.next
             continue
-        if tag is None or tag in UNSEEN:
-            if tag is not None and tag[0] != "-":
+        if tag is None or tag in _ALONE:
+            if tag == "br" or tag == "hr":
+                walk.pieces.append(" ")
+            elif tag == "img":
+                out.images.append((node.mem_id, current, len(out.text)))
+            elif tag and tag[0] != "-":
                 out.unseen[node.mem_id] = "hidden"
-            node = node.next
-            continue
-        if tag == "br" or tag == "hr":
-            walk.pieces.append(" ")
-            node = node.next
-            continue
-        if tag == "img":
-            out.images.append((node.mem_id, current, len(out.text)))
             node = node.next
             continue
         attributes = node.attributes
@@ -254,7 +251,8 @@ def blocks_of(tree: LexborHTMLParser) -> Blocks:
             else:
                 node = node.next
             continue
-        walk.flush(current)
+        if walk.leaves:
+            walk.flush(current)
         stack.append((node.next, current, names, tags, in_link))
         hidden_above = out.path_tags[current] & HIDDEN
         current = walk.open(tag, current, own | names, own_tags | tags, first, node.mem_id)

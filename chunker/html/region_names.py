@@ -77,17 +77,21 @@ def bits_of(groups: str) -> int:
     return sum(BITS[group] for group in groups.split())
 
 
-def _pattern() -> tuple[re.Pattern[str], dict[str, int], dict[str, int]]:
+def _tables() -> tuple[dict[str, int], dict[str, list[tuple[str, int]]]]:
+    """Bits of whole words; and of the longer ones by their first letters, longest first."""
     whole: dict[str, int] = {}
-    inside: dict[str, int] = {}
     for group, words in GROUPS.items():
         for word in words.split():
-            (inside if len(word) > 4 else whole)[word] = BITS[group]
-    stems = sorted(inside, key=lambda word: (-len(word), word))
-    return re.compile("|".join(map(re.escape, stems))), whole, inside
+            whole[word] = BITS[group]
+    starts: dict[str, list[tuple[str, int]]] = {}
+    for word in sorted(whole, key=lambda word: (-len(word), word)):
+        if len(word) > _START:
+            starts.setdefault(word[:_START], []).append((word, whole[word]))
+    return whole, starts
 
 
-_INSIDE, _WHOLE, _INSIDE_BITS = _pattern()
+_START = 4
+_WHOLE, _STARTS = _tables()
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _NUMBER = re.compile(r"[\d_-]+")
 _WORD = re.compile(r"[a-z]+")
@@ -103,20 +107,29 @@ def class_of(value: str) -> tuple[int, str]:
 @lru_cache(maxsize=16384)
 def name_bits(value: str) -> int:
     """Groups that the words of an attribute value belong to, as a bit mask."""
+    text = value[:400]
+    if not text.islower():
+        text = _CAMEL.sub(" ", text).lower()
     bits = 0
-    for word in _WORD.findall(_CAMEL.sub(" ", value[:400]).lower()):
+    for word in _WORD.findall(text):
         bits |= _word_bits(word)
     return bits
 
 
 @lru_cache(maxsize=16384)
 def _word_bits(word: str) -> int:
-    found = _WHOLE.get(word) or _INSIDE_BITS.get(word)
+    found = _WHOLE.get(word)
     if found is None and word.endswith("s"):
         found = _WHOLE.get(word[:-1])
     if found is not None:
         return found
-    bits = 0
-    for stem in _INSIDE.findall(word):
-        bits |= _INSIDE_BITS[stem]
+    bits = place = 0
+    while place < len(word) - _START:
+        for stem, group in _STARTS.get(word[place : place + _START], ()):
+            if word.startswith(stem, place):
+                bits |= group
+                place += len(stem)
+                break
+        else:
+            place += 1
     return bits
