@@ -1,4 +1,4 @@
-"""`wrac eval extraction`: the numbers mean what docs/parsing.md says, on pages made for the test."""
+"""`wrac eval extraction`: its numbers mean what docs/parsing.md says, on small pages."""
 
 from __future__ import annotations
 
