@@ -120,14 +120,17 @@ class _Walk:
     def is_table_part(self, node: LexborNode) -> bool:
         """Whether a dropped element has to stand for the sake of the table around it.
 
-        Headers stay, whatever their short words look like; the place of a cell stays empty. What
-        is hidden takes no part in a table.
+        A table with a header is kept or dropped as a whole; in another one the place of a dropped
+        cell stays empty. What is hidden takes no part in a table.
         """
         if self.dropped[node.mem_id] == "hidden":
             return False
         tag = node.tag
-        if tag == "td":
-            self.frames.empty_cell(node)
+        if tag in {"td", "tr"}:
+            if self.frames.has_header():
+                return True
+            if tag == "td":
+                self.frames.empty_cell(node)
         return tag in {"thead", "th", "caption"}
 
     def enter(self, node: LexborNode) -> str | None:

@@ -13,6 +13,8 @@ from chunker.html.table import Cell, Row
 
 #: Containers nested deeper than this are walked and not marked: it bounds the indent.
 _DEEPEST = 24
+#: Containers whose text does not stand at the beginning of a line.
+_WITHIN_LINES = frozenset({"heading", "title", "term", "cell"})
 #: A heading with more text than this is a container that somebody marked as a heading.
 _LONGEST_HEADING = 1000
 
@@ -63,6 +65,11 @@ class Frames:
         self.flush()
         self.stack[-1].head = inside
 
+    def has_header(self) -> bool:
+        """The innermost open container is a table that begins with a header."""
+        rows = self.stack[-1].rows
+        return bool(rows) and any(cell.header for cell in rows[0].cells)
+
     def empty_cell(self, node: LexborNode) -> None:
         """A cell whose text is left out keeps its place in the row."""
         if self.stack[-1].kind == "table":
@@ -112,10 +119,10 @@ class Frames:
 
     def flush(self) -> None:
         """The running text of the innermost container is a paragraph."""
-        running = self.stack[-1].running
-        if not running.parts:
+        frame = self.stack[-1]
+        if not frame.running.parts:
             return
-        text = running.take()
+        text = frame.running.take(whole=frame.kind not in _WITHIN_LINES)
         if text:
             locator = self.locator()
             self.put(*(Block("text", one, locator) for one in text.split("\n\n")))

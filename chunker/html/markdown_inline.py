@@ -96,8 +96,11 @@ class Running:
         if mark.sign == "`":
             self.raw -= 1
 
-    def take(self) -> str:
-        """The paragraph so far, as Markdown lines; the text starts anew, open marks stay open."""
+    def take(self, *, whole: bool = True) -> str:
+        """The paragraph so far, as Markdown lines; the text starts anew, open marks stay open.
+
+        `whole`: it will stand at the beginning of a line.
+        """
         for mark in reversed(self.marks):
             self._wrap(mark)
             if mark.sign == "link":
@@ -105,7 +108,7 @@ class Running:
             mark.at = 0
         text = "".join(self.parts)
         self.parts.clear()
-        return tidy(text)
+        return tidy(text, whole=whole)
 
     def _wrap(self, mark: Mark) -> None:
         if not mark.sign:
@@ -146,8 +149,9 @@ def lines(text: str) -> list[str]:
     return text.split("\n")
 
 
-def tidy(text: str) -> str:
-    """Running text as Markdown: spaces collapsed, hard breaks marked, no line a block by chance.
+def tidy(text: str, *, whole: bool = True) -> str:
+    """Running text as Markdown: spaces collapsed, hard breaks marked, no line a block by chance
+    (where it is `whole`: it stands at the beginning of a line).
 
     Two breaks in a row end a paragraph: the result may hold blank lines.
     """
@@ -155,10 +159,10 @@ def tidy(text: str) -> str:
         text = re.sub(" {2,}", " ", text)
     if "\n" not in text:
         text = text.strip()
-        return escape_line(text) if text else ""
+        return escape_line(text) if text and whole else text
     paragraphs = re.split(r"\n\s*\n", "\n".join(line.strip() for line in text.split("\n")))
     done = (
-        "  \n".join(escape_line(line) for line in paragraph.split("\n") if line)
+        "  \n".join(escape_line(line) if whole else line for line in paragraph.split("\n") if line)
         for paragraph in paragraphs
     )
     return "\n\n".join(one for one in done if one)

@@ -79,6 +79,11 @@ def test_superscripts_ruby_and_maths(html: str, expected: str) -> None:
         ("<p>[x](y) and &lt;b&gt;</p>", "[x\\](y) and \\<b>"),
         ("<p>`tick`</p>", "\\`tick\\`"),
         ("<h3>C #</h3>", "### C \\#"),
+        ("<h3>1. Park safely</h3>", "### 1. Park safely"),
+        (
+            "<table><tr><th>1.<th>- b<tr><td># c<td>d</table>",
+            "| 1. | - b |\n| --- | --- |\n| # c | d |",
+        ),
     ],
 )
 def test_text_that_looks_like_marks_stays_text(html: str, expected: str) -> None:
@@ -248,15 +253,19 @@ def test_dropped_nodes_go_with_all_that_is_under_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "expected"),
+    ("tag", "reason", "expected"),
     [
-        ("navigation", "| a | b |\n| --- | --- |\n| 1 |  |\n| 3 | 4 |"),
-        ("hidden", "| b |  |\n| --- | --- |\n| 1 |  |\n| 3 | 4 |"),
+        ("th", "navigation", "| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |"),
+        ("th", "hidden", "| b |  |\n| --- | --- |\n| 1 |  |\n| 3 | 4 |"),
+        ("td", "navigation", "|  |  |\n| --- | --- |\n|  | b |\n| 1 |  |\n| 3 | 4 |"),
     ],
 )
-def test_a_table_keeps_its_shape_whatever_is_dropped_in_it(reason: str, expected: str) -> None:
+def test_a_table_keeps_its_shape_whatever_is_dropped_in_it(
+    tag: str, reason: str, expected: str
+) -> None:
     tree = LexborHTMLParser(
-        "<table><tr><th id=h>a<th>b</tr><tr><td>1<td id=c>2</tr><tr><td>3<td>4</tr></table>"
+        f"<table><tr><{tag} id=h>a</{tag}><{tag}>b</{tag}></tr>"
+        "<tr><td>1<td id=c>2</tr><tr><td>3<td>4</tr></table>"
     )
     nodes = [tree.css_first("#h"), tree.css_first("#c")]
     assert render(tree, {node.mem_id: reason for node in nodes}, PAGE).markdown.strip() == expected
