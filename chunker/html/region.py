@@ -40,6 +40,8 @@ class Region:
 #: show it (a page that fades in, a React page that streams its parts), or is what a page that is
 #: built by scripts says without them (`noscript`).
 _WAITING = 0.4
+#: Characters from which on a `noscript` says more than that scripts are needed.
+_TELLING = 300
 #: `<div hidden id="S:3">`: how React's server rendering sends a part before its place is known.
 _STREAMED = re.compile(r"S:[0-9a-f]+$")
 #: Reasons by word group of the path and by tag, the first that fits.
@@ -169,7 +171,10 @@ def hidden_blocks(blocks: Blocks) -> Flags:
     sums = np.concatenate(([0], np.cumsum([len(text) for text in blocks.text])))
     for element, name, panel in blocks.hidden:
         start, end = blocks.start[element], blocks.end[element]
-        waiting = sums[end] - sums[start] > _WAITING * sums[-1]
+        size = sums[end] - sums[start]
+        waiting = size > _WAITING * sums[-1]
+        if blocks.tag[element] == "noscript":
+            waiting = waiting and size >= _TELLING
         if not (panel or waiting or name in blocks.controlled or _STREAMED.match(name)):
             out[start:end] = True
     return out

@@ -111,6 +111,14 @@ def test_a_page_that_waits_for_its_script_is_not_hidden() -> None:
     assert "blocks close" in shown(f'<body><p>Loading</p><div hidden id="S:1">{body}</div></body>')
 
 
+def test_what_a_page_says_without_scripts_counts_where_it_is_the_page() -> None:
+    needs = "<noscript>You need to enable JavaScript to run this app.</noscript>"
+    assert shown(f"<body>{needs}</body>") == ""
+    assert "need to enable" not in shown(framed(f"<p>{PROSE * 4}</p>{needs}"))
+    topic = f"<h1>Squeal</h1><p>{PROSE * 3}</p><p>{PROSE * 2}</p>"
+    assert "blocks close" in shown(f"<body><p>Loading</p><noscript>{topic}</noscript></body>")
+
+
 def test_template_verdicts_take_a_run_out() -> None:
     notice = "Orders placed before noon leave our house on the same day, every day of the week."
     page = framed(f"<p>{notice}</p>" + f"<p>{PROSE}</p>" * 4)
@@ -121,9 +129,7 @@ def test_template_verdicts_take_a_run_out() -> None:
 
 def test_a_long_text_that_stands_twice_is_kept_once() -> None:
     twice = "This brake fits every fork that was made after the spring of 1987."
-    text = shown(
-        framed(f"<p>{PROSE * 4}</p><p>{twice}</p><div class='card'><p>{twice}</p></div>")
-    )
+    text = shown(framed(f"<p>{PROSE * 4}</p><p>{twice}</p><div class='card'><p>{twice}</p></div>"))
     assert text.count(twice) == 1
 
 
