@@ -20,12 +20,17 @@ _HTML = re.compile(
     re.I,
 )
 _XML = re.compile(rb"^\s*<\?xml", re.I)
+_OLE = b"\xd0\xcf\x11\xe0"
+#: The part of an encrypted Office file that holds the rest, as it stands in the file's directory.
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _SIGNATURES = {
     b"\x89PNG": "a PNG image",
     b"\xff\xd8\xff": "a JPEG image",
     b"GIF8": "a GIF image",
     b"\x1f\x8b": "gzip data",
-    b"\xd0\xcf\x11\xe0": "an old or encrypted Office file",
+    _OLE: "an Office file from before 2007",
+    b"{\\rtf": "an RTF document",
+    b"%!PS": "a PostScript document",
     b"Rar!": "a RAR archive",
     b"7z\xbc\xaf": "a 7z archive",
     b"\x7fELF": "a program",
@@ -77,6 +82,8 @@ def sniff(body: bytes, url: str = "", content_type: str | None = None) -> Format
         return "pdf"
     if head.startswith(b"PK\x03\x04") or head.startswith(b"PK\x05\x06"):
         return _archive(body)
+    if head.startswith(_OLE) and _ENCRYPTED in body:
+        raise BrokenDocumentError("the Office file is encrypted with a password")
     for signature, name in _SIGNATURES.items():
         if head.startswith(signature):
             raise UnsupportedContentError(f"the bytes are {name}")

@@ -107,7 +107,7 @@ def _shown(value: object) -> str:
 
 
 def _is_seen(sheet: object) -> bool:
-    return "Visible" in str(getattr(sheet, "visible", "Visible"))
+    return str(getattr(sheet, "visible", "")).rpartition(".")[2] not in {"Hidden", "VeryHidden"}
 
 
 def _delimiter(text: str) -> str:

@@ -141,6 +141,18 @@ def test_xlsx_several_sheets_are_sections() -> None:
     ]
 
 
+def test_hidden_sheets_are_left_out() -> None:
+    made = io.BytesIO()
+    book = Workbook(made)
+    book.add_worksheet("Seen").write_row(0, 0, ["a"])
+    hidden = book.add_worksheet("Hidden")
+    hidden.write_row(0, 0, ["b"])
+    hidden.hide()
+    book.close()
+    document = chunker.parse(made.getvalue(), "https://example.com/x.xlsx")
+    assert shown(document) == [("table", "| a |\n| --- |")]
+
+
 @pytest.mark.parametrize("sign", [",", ";", "\t", "|"])
 def test_csv_finds_its_delimiter(sign: str) -> None:
     rows = [["name", "note"], ["a", '"x, y; z"'], ["b", "p"]]

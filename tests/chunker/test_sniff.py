@@ -52,6 +52,7 @@ def test_format(body: bytes, url: str, header: str | None, expected: str) -> Non
         (b"GIF89a", "GIF"),
         (b"\x1f\x8b\x08", "gzip"),
         (b"\xd0\xcf\x11\xe0\xa1", "Office"),
+        (b"{\\rtf1 x}", "RTF"),
         (b"<svg xmlns='x'></svg>", "SVG"),
         (b'<?xml version="1.0"?><rss/>', "XML"),
         (b"a\x00b\x00c\x00\x01\x02", "binary"),
@@ -63,7 +64,15 @@ def test_what_cannot_be_parsed_is_named(body: bytes, names: str) -> None:
         sniff(body, "https://e.com/a.html", "text/html")
 
 
-@pytest.mark.parametrize("body", [b"", b" \n\t", b"PK\x03\x04 and then nothing"])
-def test_empty_and_damaged(body: bytes) -> None:
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b" \n\t",
+        b"PK\x03\x04 and then nothing",
+        b"\xd0\xcf\x11\xe0" + "EncryptedPackage".encode("utf-16-le"),
+    ],
+)
+def test_empty_damaged_and_encrypted(body: bytes) -> None:
     with pytest.raises(BrokenDocumentError):
         sniff(body)
