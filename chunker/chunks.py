@@ -75,7 +75,7 @@ def chunks(document: Document, plan: Plan, policy: Policy, count: Counter) -> tu
     """
     units = {unit.id: unit for unit in document.units}
     count = cache(count)
-    paths = heading_paths(document, plan.headings) if policy.context == "path" else {}
+    paths = heading_paths(document, plan) if policy.context == "path" else {}
     above = {id: shortened(paths.get(id, ()), policy.max_tokens, count) for id in units}
     page = _Page(document.markdown, above, plan.headings, policy, count)
     found: list[Chunk] = []

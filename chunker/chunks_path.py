@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
-from chunker.model import Document, show
+from chunker.model import Document, Plan, show
 from chunker.outline import heading_text
 from chunker.tokens import Counter
 
 _WORD = re.compile(r"\w+")
 
 
-def heading_paths(document: Document, implied: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
+def heading_paths(document: Document, plan: Plan) -> dict[str, tuple[str, ...]]:
     """For each unit the texts of the headings above it, outermost first.
 
-    `implied` are the units that a plan takes for headings, with their level. The document's
-    title stands first where the headings do not say it already.
+    Headings are those of the document and those that the plan implies, without those that it
+    drops. The document's title stands first where the headings do not say it already.
     """
     title = " ".join(document.title.split())
     stack: list[tuple[int, str]] = []
     paths: dict[str, tuple[str, ...]] = {}
     for unit in document.units:
-        level = implied.get(unit.id, unit.depth)
+        level = plan.headings.get(unit.id, unit.depth)
         if level is None:
             paths[unit.id] = _titled(title, tuple(text for _, text in stack), "")
             continue
@@ -30,7 +29,7 @@ def heading_paths(document: Document, implied: Mapping[str, int]) -> dict[str, t
             stack.pop()
         text = heading_text(document.markdown[unit.start : unit.end])
         paths[unit.id] = _titled(title, tuple(text for _, text in stack), text)
-        if text:
+        if text and unit.id not in plan.dropped:
             stack.append((level, text))
     return paths
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from chunker.chunks import chunks
 from chunker.chunks_path import heading_paths
 from chunker.model import Boundary, Chunk, Document, Plan, show
@@ -83,9 +85,15 @@ def test_the_title_comes_first_where_no_heading_says_it() -> None:
 
 def test_a_heading_that_the_plan_implies_is_in_the_path() -> None:
     document = page("# A\n\nOpening hours\n\nText.")
-    paths = heading_paths(document, {"text_2": 2})
+    paths = heading_paths(document, replace(one_group(document), headings={"text_2": 2}))
     assert paths["text_3"] == ("A", "Opening hours")
     assert paths["text_2"] == ("A",)
+
+
+def test_a_heading_that_the_plan_drops_is_in_no_path() -> None:
+    document = page("# A\n\n## Share this\n\nText.")
+    plan = Plan("test", (("heading_1",), ("text_3",)), {"heading_2": "share"}, ())
+    assert chunks(document, plan, Policy(), count)[1].heading_path == ("A",)
 
 
 def test_a_path_that_is_too_long_loses_its_outermost_part_and_no_text() -> None:
