@@ -189,6 +189,7 @@ def _drop(
     end = np.array(blocks.end)
     bare = _bare(blocks, keep)
     empty = kept[end] == kept[start]
+    empty[0] = False
     parent = np.array(blocks.parent)
     for element in (np.flatnonzero(empty[1:] & ~empty[parent][1:]) + 1).tolist():
         low, high = blocks.start[element], blocks.end[element]
