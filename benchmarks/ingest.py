@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -148,37 +150,32 @@ def alone(home: Path) -> dict[str, float]:
 
 def crawl_alone(pages: int) -> float:
     """Pages a second of the crawl into ledger and page store, by itself, in a fresh process."""
-    code = (
-        "import sys, time\n"
-        "from datetime import UTC, datetime\n"
-        "from crawler.crawl import run\n"
-        "from crawler.model import Scope\n"
-        "from chunker.policy import Policy\n"
-        "from pipeline.crawling import OpenFrontier, politeness\n"
-        "from pipeline.ledger import Pins\n"
-        "from pipeline.parts import Parts\n"
-        "from pipeline.settings import load\n"
-        "url, home = sys.argv[1:]\n"
-        "parts = Parts.of(load({'home': home})[0], make=True)\n"
-        "scope = Scope(seeds=(url,), allow_hosts=('127.0.0.1',))\n"
-        "pins = Pins(Policy(), '1', 'none', 1, 'none')\n"
-        "parts.ledger.sources.declare('bench', 'bench', scope, pins, datetime.now(UTC))\n"
-        "parts.ledger.sources.begin_pass('bench', scope.seeds)\n"
-        "source = parts.ledger.sources.get('bench')\n"
-        "frontier = OpenFrontier(parts, source, '')()\n"
-        "started = time.perf_counter()\n"
-        "tally = run('bench', scope, politeness(parts.settings), frontier)\n"
-        "print(tally.fetched / (time.perf_counter() - started))\n"
-    )
     with serve(pages=pages) as running, tempfile.TemporaryDirectory() as home:
         [url] = running.urls.values()
-        done = subprocess.run(
-            [sys.executable, "-c", code, f"{url}/", home],
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-    return round(float(done.stdout.split()[-1]), 1)
+        with multiprocessing.get_context("spawn").Pool(1) as fresh:
+            rate: float = fresh.apply(_crawl, (f"{url}/", home))
+    return round(rate, 1)
+
+
+def _crawl(url: str, home: str) -> float:
+    from chunker.policy import Policy
+    from crawler.crawl import run
+    from crawler.model import Scope
+    from pipeline.crawling import OpenFrontier, politeness
+    from pipeline.ledger import Pins
+    from pipeline.parts import Parts
+    from pipeline.settings import load
+
+    parts = Parts.of(load({"home": home})[0], make=True)
+    scope = Scope(seeds=(url,), allow_hosts=("127.0.0.1",))
+    pins = Pins(Policy(), "1", "none", 1, "none")
+    parts.ledger.sources.declare("bench", "bench", scope, pins, datetime.now(UTC))
+    parts.ledger.sources.begin_pass("bench")
+    source = parts.ledger.sources.get("bench")
+    frontier = OpenFrontier(parts, source, "")()
+    started = time.perf_counter()
+    tally = run("bench", scope, politeness(parts.settings), frontier)
+    return tally.fetched / (time.perf_counter() - started)
 
 
 def main() -> None:
