@@ -12,6 +12,7 @@ from pypdfium2.raw import FPDF_ERR_PASSWORD  # type: ignore[import-untyped]
 
 from chunker.errors import BrokenDocumentError
 from chunker.formats import pdf_layout as layout
+from chunker.formats.pdf_furniture import body_size, without_furniture
 from chunker.formats.pdf_page import Page, read_page
 from chunker.formats.pdf_table import PdfTable
 from chunker.formats.pdf_text import Paragraph, inline, markdown
@@ -21,6 +22,8 @@ from chunker.html.markdown_blocks import Block, fence, write
 
 #: pdfium is not safe to use from several threads.
 _ONE_AT_A_TIME = Lock()
+#: Lines of code further apart than this, in sizes of their type, have an empty one between.
+_EMPTY_LINE = 1.9
 #: A title in the metadata that is a file's name or a program's remark.
 _NO_TITLE = re.compile(
     r"^(?:untitled.*|microsoft \w+ - .*|.*\.(?:docx?|pptx?|xlsx?|indd|pdf|tex|dvi))$", re.I
@@ -38,7 +41,7 @@ def read(body: bytes, url: str) -> Source:
     if not any(page.lines for page in pages):
         what = "its pages are scanned images" if scanned else "its pages are empty"
         raise BrokenDocumentError(f"the PDF has no text: {what}")
-    pages = layout.without_furniture(pages)
+    pages = without_furniture(pages)
     blocks = list(_blocks(pages, contents))
     rendered = write(blocks)
     heading = next((block.text for block in blocks if block.kind == "heading"), "")
@@ -79,7 +82,7 @@ def _contents(document: Any) -> list[tuple[str, int]]:
 
 def _blocks(pages: Sequence[Page], contents: Sequence[tuple[str, int]]) -> Iterator[Block]:
     found = layout.items(pages)
-    levels = layout.heading_levels(found, contents, layout.body_size(pages))
+    levels = layout.heading_levels(found, contents, body_size(pages))
     listed: list[Paragraph] = []
     for index, item in enumerate(found):
         if isinstance(item, Paragraph) and item.marker and index not in levels:
@@ -138,10 +141,14 @@ def _table(table: PdfTable) -> str:
 
 
 def _code(item: Paragraph) -> str:
-    """Lines of code with the indent that their place on the page gives them."""
+    """Lines of code with the indents and empty lines that their places on the page give."""
     left = min(line.x0 for line in item.lines)
     wide = max((word.x1 - word.x0) / len(word.text) for line in item.lines for word in line.words)
-    return "\n".join(
-        " " * round((line.x0 - left) / wide) + line.text if wide else line.text
-        for line in item.lines
-    )
+    written: list[str] = []
+    above = item.lines[0].y
+    for line in item.lines:
+        if above - line.y > _EMPTY_LINE * line.size:
+            written.append("")
+        written.append(" " * round((line.x0 - left) / wide) + line.text if wide else line.text)
+        above = line.y
+    return "\n".join(written)

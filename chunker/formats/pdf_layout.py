@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from chunker.formats.pdf_page import Line, Page
@@ -16,62 +15,8 @@ from chunker.formats.pdf_text import Paragraph, marker_of, without_marker
 _APART = 1.3
 _SENTENCE_END = re.compile(r"[.!?:;\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*$")
 _LONGEST_HEADING = 200
-_PAGE_NUMBER = re.compile(
-    r"(?:page\s*)?[-\u2013\u2014]?\s*\d{1,4}\s*(?:(?:/|of)\s*\d{1,4})?\s*[-\u2013\u2014]?", re.I
-)
 
 Item = Paragraph | PdfTable
-
-
-def without_furniture(pages: Sequence[Page]) -> list[Page]:
-    """Pages without page numbers, and without the lines that most pages have at head and foot."""
-    edges: list[list[int]] = [_edge_lines(page) for page in pages]
-    seen = Counter(
-        key
-        for page, indices in zip(pages, edges, strict=True)
-        for key in {_furniture_key(page.lines[index], page) for index in indices}
-    )
-    often = max(3, (len(pages) + 1) // 2)
-    kept = []
-    for page, indices in zip(pages, edges, strict=True):
-        gone = {
-            index
-            for index in indices
-            if seen[_furniture_key(page.lines[index], page)] >= often
-            or _is_number_alone(page, index)
-        }
-        lines = tuple(line for index, line in enumerate(page.lines) if index not in gone)
-        kept.append(replace(page, lines=lines))
-    return kept
-
-
-def _edge_lines(page: Page) -> list[int]:
-    """Lines in the outer eighth at head and foot, two at each at most."""
-    by_height = sorted(range(len(page.lines)), key=lambda index: page.lines[index].y)
-    low = [index for index in by_height[:2] if page.lines[index].y < page.height / 8]
-    high = [index for index in by_height[-2:] if page.lines[index].y > page.height * 7 / 8]
-    return low + [index for index in high if index not in low]
-
-
-def _furniture_key(line: Line, page: Page) -> tuple[str, int]:
-    return re.sub(r"\d+", "#", line.text), round(line.y / page.height * 50)
-
-
-def _is_number_alone(page: Page, index: int) -> bool:
-    line = page.lines[index]
-    if not _PAGE_NUMBER.fullmatch(line.text):
-        return False
-    others = (abs(other.y - line.y) for i, other in enumerate(page.lines) if i != index)
-    return min(others, default=100.0) > 1.5 * line.size
-
-
-def body_size(pages: Sequence[Page]) -> float:
-    """The size that most of the text is set in."""
-    sizes: Counter[float] = Counter()
-    for page in pages:
-        for line in page.lines:
-            sizes[line.size] += len(line.text)
-    return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
 def items(pages: Sequence[Page]) -> list[Item]:
@@ -143,13 +88,13 @@ def _paragraphs(page: Page, lines: Sequence[Line]) -> Iterator[Paragraph]:
     right = max(line.x1 for line in lines)
     open_: Paragraph | None = None
     last = lines[0]
-    for marker, line in _marked(lines):
+    for marker, left, line in _marked(lines):
         distance = last.y - line.y
         if open_ is not None and not marker:
             usual = pitches.get(line.size, 1.35 * line.size)
             meant = _fits(last, line, right)
-            two_titles = meant and line.bold
-            if not two_titles and _same_block(open_, last, line, distance, usual):
+            ended = meant and (line.bold or bool(_SENTENCE_END.search(last.text)))
+            if not ended and _same_block(open_, last, line, distance, usual, not meant):
                 if meant:
                     open_.breaks = (*open_.breaks, len(open_.lines))
                 open_.lines.append(line)
@@ -158,42 +103,45 @@ def _paragraphs(page: Page, lines: Sequence[Line]) -> Iterator[Paragraph]:
         if open_ is not None:
             yield open_
         gap = distance / line.size if open_ is not None else 9.0
-        open_ = Paragraph(page.number, [line], marker, gap=gap)
+        open_ = Paragraph(page.number, [line], marker, left, gap=gap)
         last = line
     if open_ is not None:
         yield open_
 
 
-def _marked(lines: Sequence[Line]) -> Iterator[tuple[str, Line]]:
-    """Lines with the marker that they begin with; pdfium may take it for a line of its own."""
+def _marked(lines: Sequence[Line]) -> Iterator[tuple[str, float, Line]]:
+    """Marker, left end and rest of each line; pdfium may take a marker for a line of its own."""
     pending: Line | None = None
     for line in lines:
         if pending is not None:
             if abs(pending.y - line.y) < 0.5 * line.size:
-                yield pending.text, line
+                yield pending.text, pending.x0, line
                 pending = None
                 continue
             if not _is_bullet(pending.text):
-                yield "", pending
+                yield "", pending.x0, pending
             pending = None
         if len(line.words) == 1 and marker_of(Line(line.words * 2)):
             pending = line
         else:
             marker = marker_of(line)
-            yield marker, without_marker(line) if marker else line
+            yield marker, line.x0, without_marker(line) if marker else line
     if pending is not None and not _is_bullet(pending.text):
-        yield "", pending
+        yield "", pending.x0, pending
 
 
-def _same_block(open_: Paragraph, last: Line, line: Line, distance: float, usual: float) -> bool:
+def _same_block(
+    open_: Paragraph, last: Line, line: Line, distance: float, usual: float, full: bool
+) -> bool:
+    """A line goes on with the paragraph above it; `full`: the line above has no room left."""
     if last.mono and line.mono:
-        return 0 < distance < 2 * usual
+        return 0 < distance < 2.6 * usual  # an empty line is part of the code
     if line.mono != last.mono or abs(line.size - last.size) > 0.6 or line.bold != last.bold:
         return last.hyphen and abs(line.size - last.size) < 0.6
     if not 0 < distance <= _APART * usual:
         return last.hyphen or abs(distance) < 1  # one line that pdfium cut
     if open_.marker:
-        return line.x0 >= open_.lines[0].x0 - line.size
+        return line.x0 >= (open_.left - 2 if full else open_.lines[0].x0 - line.size)
     return abs(line.x0 - last.x0) < 3 * line.size or line.x0 < last.x0
 
 

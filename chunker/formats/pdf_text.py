@@ -21,6 +21,8 @@ class Paragraph:
     lines: list[Line]
     marker: str = ""
     """Sign or number that a list item begins with."""
+    left: float = 0.0
+    """Left end of the first line, its marker included."""
     breaks: tuple[int, ...] = ()
     """Indices of lines that begin after a hard break."""
     gap: float = 0.0

@@ -170,19 +170,20 @@ def test_plain_text_is_kept() -> None:
 
 
 def pdf(pages: Sequence[Sequence[str]], *, trailer: str = "") -> bytes:
-    """A PDF with Helvetica as /F1 and its bold face as /F2; a page is lines of operators."""
-    kids = " ".join(f"{5 + 2 * number} 0 R" for number in range(len(pages)))
+    """A PDF: a page is lines of operators, /F1 Helvetica, /F2 its bold face, /F3 Courier."""
+    kids = " ".join(f"{6 + 2 * number} 0 R" for number in range(len(pages)))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
         f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Courier >>",
     ]
     for number, lines in enumerate(pages):
         content = "\n".join(lines)
         objects.append(
             "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Resources "
-            f"<< /Font << /F1 3 0 R /F2 4 0 R >> >> /Contents {6 + 2 * number} 0 R >>"
+            f"<< /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R >> >> /Contents {7 + 2 * number} 0 R >>"
         )
         objects.append(f"<< /Length {len(content)} >>\nstream\n{content}\nendstream")
     out = "%PDF-1.4\n"
@@ -197,8 +198,10 @@ def pdf(pages: Sequence[Sequence[str]], *, trailer: str = "") -> bytes:
     return (out + f"startxref\n{start}\n%%EOF").encode("latin-1")
 
 
-def line(x: float, y: float, text: str, size: float = 10, bold: bool = False) -> str:
-    font = "F2" if bold else "F1"
+def line(
+    x: float, y: float, text: str, size: float = 10, bold: bool = False, font: str = "F1"
+) -> str:
+    font = "F2" if bold else font
     return f"BT /{font} {size} Tf 1 0 0 1 {x} {y} Tm ({text}) Tj ET"
 
 
@@ -214,7 +217,8 @@ def test_pdf_headings_paragraphs_and_lists() -> None:
         line(100, 630, "Bold heading", 10, bold=True),
         line(100, 612, "* one item that is long enough to run over into the line that is below"),
         line(110, 600, "it"),
-        line(100, 588, "* two"),
+        line(100, 588, "* two is an item that runs over into a line that begins at the margin"),
+        line(100, 576, "here"),
         line(300, 40, "1"),
     ]
     second = [line(100, 700, "Last words."), line(300, 40, "2")]
@@ -229,7 +233,8 @@ def test_pdf_headings_paragraphs_and_lists() -> None:
         ("heading", "## Bold heading"),
         (
             "list",
-            "- one item that is long enough to run over into the line that is below it\n- two",
+            "- one item that is long enough to run over into the line that is below it\n"
+            "- two is an item that runs over into a line that begins at the margin here",
         ),
         ("text", "Last words."),
     ]
@@ -262,6 +267,29 @@ def test_pdf_running_heads_are_left_out() -> None:
     assert [text for _, text in shown(document)] == [
         f"Words of page {name}." for name in ("one", "two", "three", "four")
     ]
+
+
+def test_pdf_running_heads_that_count_with_the_pages_are_left_out() -> None:
+    pages = [
+        [line(100, 770, f"{title} {number + 4}"), line(100, 600, f"Words of {title} {number}.")]
+        for number, title in enumerate(["Cover", "First", "First", "Second", "Second"], 1)
+    ]
+    document = chunker.parse(pdf(pages), "https://example.com/x.pdf")
+    assert [text for _, text in shown(document)] == [
+        "Cover 5",
+        "Words of Cover 1.",
+        "Words of First 2.",
+        "Words of First 3.",
+        "Words of Second 4.",
+        "Words of Second 5.",
+    ]
+
+
+def test_pdf_code_keeps_indents_and_empty_lines() -> None:
+    code = [line(100, 700, "if x:", font="F3"), line(112, 688, "go()", font="F3")]
+    code.append(line(100, 664, "end", font="F3"))
+    document = chunker.parse(pdf([code]), "https://example.com/x.pdf")
+    assert shown(document) == [("code", "```\nif x:\n  go()\n\nend\n```")]
 
 
 @pytest.mark.parametrize(
