@@ -98,14 +98,13 @@ def scores(pages: list[Framed]) -> tuple[float, float, int]:
     """Mean word F1 without and with verdicts, and the number of template blocks."""
     fold = profile.Profile()
     for page in pages:
-        fold = profile.fold(fold, page.url, profile.blocks(LexborHTMLParser(page.html)))
+        fold = profile.fold(fold, page.url, choose(LexborHTMLParser(page.html), page.url).blocks)
     published = profile.verdicts(fold)
     without, with_verdicts = [], []
     for page in pages:
         wanted = " ".join(blocks_of(LexborHTMLParser(page.content)).text)
         without.append(word_f1(text_of(page, {}), wanted))
-        found = profile.blocks(LexborHTMLParser(page.html))
-        with_verdicts.append(word_f1(text_of(page, profile.on_page(published, found)), wanted))
+        with_verdicts.append(word_f1(text_of(page, published), wanted))
     return fmean(without), fmean(with_verdicts), len(published)
 
 

@@ -62,6 +62,9 @@ class Document:
     """What the bytes were: html, markdown, text, pdf, docx, pptx, xlsx, csv."""
     notes: tuple[str, ...] = ()
     """What the parser had to do to the input that a reader should know (cut, re-decoded)."""
+    blocks: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """Fingerprints of all the text blocks of an HTML page, its frame's too, in order: what the
+    site's profile is folded from. No part of the content."""
 
 
 @dataclass(frozen=True, slots=True)

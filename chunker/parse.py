@@ -47,6 +47,7 @@ def parse(
         parser_version=PARSER_VERSION,
         format=kind,
         notes=read.notes,
+        blocks=read.blocks,
     )
 
 
@@ -112,4 +113,6 @@ def _html(
     chosen = region.choose(tree, url, verdicts)
     rendered = markdown.render(tree, chosen.dropped, url)
     title = title_of(tree, url) or file_title(url)
-    return Source(rendered.markdown, title, language(tree), rendered.blocks, notes)
+    return Source(
+        rendered.markdown, title, language(tree), rendered.blocks, notes, blocks=chosen.blocks
+    )

@@ -12,13 +12,9 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-
-if TYPE_CHECKING:
-    from selectolax.lexbor import LexborHTMLParser
 
 #: Pages in the sample, and fingerprints kept of one page (those that hash lowest).
 PAGES = 256
@@ -44,13 +40,6 @@ def fingerprint(text: str) -> str:
     """Name of a block: a hash of its text, whatever its case and spacing."""
     plain = " ".join(text.casefold().split())
     return hashlib.blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-def blocks(tree: LexborHTMLParser) -> list[str]:
-    """Fingerprints of a page's blocks, in document order."""
-    from chunker.html.region_blocks import blocks_of
-
-    return [fingerprint(text) for text in blocks_of(tree).text]
 
 
 def fold(profile: Profile, url: str, found: Iterable[str]) -> Profile:
@@ -88,11 +77,6 @@ def flips(previous: Mapping[str, bool], current: Mapping[str, bool]) -> set[str]
     """Fingerprints whose verdict changed: pages that hold one of them have to be parsed again."""
     marks = previous.keys() | current.keys()
     return {mark for mark in marks if previous.get(mark, False) != current.get(mark, False)}
-
-
-def on_page(published: Mapping[str, bool], found: Iterable[str]) -> dict[str, bool]:
-    """The part of the verdicts that a page's parse depends on, in a fixed order."""
-    return {mark: True for mark in sorted(set(found)) if published.get(mark, False)}
 
 
 def template_runs(

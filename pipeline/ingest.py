@@ -78,11 +78,12 @@ def ingest(
         source = ledger.sources.get(name)
         with topology.cluster(parts.settings.ray_address):
             crawl = topology.Crawl(parts, source, run.runner)
-            loop = Reconciler(ledger, source, run.runner, topology.RayPool(parts, source))
+            pool = topology.RayPool(parts, source)
+            loop = Reconciler(ledger, source, run.runner, pool)
             loop.on_change = watch(run, loop.report, on_progress, lambda: crawl.running)
             if not source.verdicts:
                 loop.hold(lambda: crawl.running and _fetched(ledger, name) < profiling.FIRST_PAGES)
-                source = profiling.begin(ledger, parts.store, source)
+                source = profiling.begin(ledger, parts.store, source, pool.marks)
             loop.run(more=lambda: crawl.running)
             tally = crawl.result()
             ledger.settlements.canonicals(name, source.pins.fingerprint)

@@ -9,14 +9,14 @@ import faulthandler
 import resource
 import signal
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
 
 import chunker
-from chunker import profile, tokens
+from chunker import tokens
 from chunker.errors import TerminalError
-from pipeline import page, profiling
+from pipeline import page
 from pipeline.errors import PipelineError, TransientError
 from pipeline.ledger import Job, Source
 from pipeline.pages import Failed, Parsed, Prepared, Removal, Unchanged
@@ -53,6 +53,20 @@ class ParseStage:
         """One result a job, in order. A page that fails is a value and never an exception."""
         return [self._one(job, limits) for job in jobs]
 
+    def marks(
+        self, pages: Sequence[tuple[str, str, str]], limits: Limits | None = None
+    ) -> list[tuple[str, Sequence[str]]]:
+        """URL and block fingerprints of stored pages, given URL, body hash and content type.
+
+        A page that cannot be read has none: it is reported where it is indexed.
+        """
+        found: list[tuple[str, Sequence[str]]] = []
+        for url, digest, kind in pages:
+            with suppress(Exception), _within(limits):
+                body = self._store.body(self._source.customer, digest)
+                found.append((url, chunker.parse(body, url, kind).blocks))
+        return found
+
     def _one(self, job: Job, limits: Limits | None) -> Parsed:
         if job.body_hash is None:
             return Removal(job)
@@ -73,13 +87,12 @@ class ParseStage:
             return Failed(job, "fault", f"{type(error).__name__}: {error}")
 
     def _prepared(self, job: Job, body: bytes) -> Parsed:
-        source = self._source
-        marks = profiling.blocks_of(body, job.url, job.content_type)
-        self._store.put_blocks(source.customer, source.name, job.url, marks)
-        verdicts = profile.on_page(self._verdicts(job.verdicts), marks)
+        verdicts = self._verdicts(job.verdicts)
         document = chunker.parse(
             body, job.url, job.content_type, source=job.source, verdicts=verdicts
         )
+        source = self._source
+        self._store.put_blocks(source.customer, source.name, job.url, document.blocks)
         if document.content_hash == job.document_hash:
             return Unchanged(job)
         made = page.chunk(document, self._source.pins.policy, self._count)

@@ -10,28 +10,16 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-from collections.abc import Iterable, Mapping
-
-from selectolax.lexbor import LexborHTMLParser
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from chunker import profile
-from chunker.html.decode import decode
-from chunker.sniff import sniff
 from pipeline.ledger import Ledger, Source
-from pipeline.pagestore import MissingBodyError, PageStore
+from pipeline.pagestore import PageStore
 
 #: Pages that the first verdicts of a source's first pass come of.
 FIRST_PAGES = 48
 
-
-def blocks_of(body: bytes, url: str, content_type: str | None) -> list[str]:
-    """Fingerprints of an HTML page's blocks; none for other formats and unreadable bytes."""
-    try:
-        if sniff(body, url, content_type) != "html":
-            return []
-    except Exception:  # what cannot be told apart is reported where the page is parsed
-        return []
-    return profile.blocks(LexborHTMLParser(decode(body, content_type).text))
+Marks = Callable[[Sequence[tuple[str, str, str]]], Sequence[tuple[str, Sequence[str]]]]
 
 
 def read_verdicts(store: PageStore, source: Source) -> Mapping[str, bool]:
@@ -39,12 +27,12 @@ def read_verdicts(store: PageStore, source: Source) -> Mapping[str, bool]:
     return _read(store, source, source.verdicts)
 
 
-def begin(ledger: Ledger, store: PageStore, source: Source) -> Source:
-    """First verdicts, from the pages that a source's first pass has fetched so far."""
-    pages = [
-        (url, blocks_of(_body(store, source, digest), url, kind))
-        for url, digest, kind in ledger.pages.fetched(source.name, FIRST_PAGES)
-    ]
+def begin(ledger: Ledger, store: PageStore, source: Source, marks: Marks) -> Source:
+    """First verdicts, from the pages that a source's first pass has fetched so far.
+
+    `marks` gives for URL, body hash and content type of pages their fingerprints.
+    """
+    pages = marks(ledger.pages.fetched(source.name, FIRST_PAGES))
     return _publish(ledger, store, source, pages, previous={}, settled=False)
 
 
@@ -86,13 +74,6 @@ def _read(store: PageStore, source: Source, name: str) -> Mapping[str, bool]:
     if not name:
         return {}
     return store.verdicts(source.customer, source.name, name)
-
-
-def _body(store: PageStore, source: Source, digest: str) -> bytes:
-    try:
-        return store.body(source.customer, digest)
-    except MissingBodyError:
-        return b""
 
 
 def _name(verdicts: Mapping[str, bool]) -> str:

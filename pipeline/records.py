@@ -43,7 +43,7 @@ def to_json(
         for id, chunk in zip(point_ids, chunks, strict=True)
     ]
     return {
-        "document": asdict(document),
+        "document": {k: v for k, v in asdict(document).items() if k != "blocks"},
         "plan": asdict(plan),
         "origins": [asdict(origin) for origin in origins],
     }

@@ -81,6 +81,9 @@ class ParseActor:
     def run(self, jobs: Sequence[Job]) -> list[Parsed]:
         return self._stage.run(jobs, self._limits)
 
+    def marks(self, pages: Sequence[tuple[str, str, str]]) -> list[tuple[str, Sequence[str]]]:
+        return self._stage.marks(pages, self._limits)
+
 
 class IndexActor:
     """A shell over `IndexStage`."""
@@ -160,6 +163,14 @@ class RayPool:
     @property
     def _workers(self) -> int:
         return self._parts.settings.parse_workers
+
+    def marks(self, pages: Sequence[tuple[str, str, str]]) -> list[tuple[str, Sequence[str]]]:
+        """`ParseStage.marks` in a worker; none where a page kills it."""
+        try:
+            found: list[tuple[str, Sequence[str]]] = ray.get(self._parsers[0].marks.remote(pages))
+            return found
+        except RayError:
+            return []
 
     @property
     def room(self) -> bool:

@@ -20,6 +20,8 @@ class Source:
     notes: tuple[str, ...] = ()
     matter: int = 0
     """Length of the front matter that the Markdown begins with."""
+    blocks: tuple[str, ...] = ()
+    """Fingerprints of the text blocks, for the site's profile."""
 
 
 def file_title(url: str) -> str:

@@ -34,6 +34,8 @@ class Region:
     `cookie`, `login`, `share`, `footer`, `boilerplate`, `template`); the whole subtree goes."""
     confidence: float = 0.0
     """Expected word F1 of the choice, 0 to 1, as the classifier sees it."""
+    blocks: tuple[str, ...] = ()
+    """Fingerprints of the page's text blocks, in order: what a site's profile is folded from."""
 
 
 #: A hidden element that holds more than this share of the page's words waits for a script to
@@ -73,24 +75,24 @@ def choose(tree: LexborHTMLParser, url: str, verdicts: Mapping[str, bool] | None
     """The region of a parsed page.
 
     `url` is the page's own address: words of its path are a hint of the kind of page, its host
-    is not looked at. `verdicts` says for fingerprints of this page's blocks
-    (`chunker.profile.blocks`) whether the site's profile takes them for its template. The tree is
-    not changed.
+    is not looked at. `verdicts` says for fingerprints of blocks whether the site's profile takes
+    them for its template; those of other pages' blocks do no harm. The tree is not changed.
     """
     blocks = blocks_of(tree)
     if not blocks.text:
         return Region(dict(blocks.unseen), 0.0)
+    marks = tuple(map(fingerprint, blocks.text))
     hidden = hidden_blocks(blocks)
     found = features(blocks, page_of(tree, url))
     template = np.zeros(len(hidden), bool)
     if verdicts:
-        known = [verdicts.get(fingerprint(text), False) for text in blocks.text]
+        known = [verdicts.get(mark, False) for mark in marks]
         template = template_runs(np.array(known, bool), found.words)
     free = ~(hidden | template)
     keep, confidence = kept(blocks, found.words, scores(found, hidden), free)
     dropped = dict(blocks.unseen)
     _drop(blocks, keep, hidden, template, dropped)
-    return Region(dropped, confidence)
+    return Region(dropped, confidence, marks)
 
 
 def kept(blocks: Blocks, words: Floats, score: Floats, free: Flags) -> tuple[Flags, float]:

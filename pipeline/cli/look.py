@@ -45,7 +45,7 @@ def parse(
             )
         out.print(shown)
 
-    value = {key: item for key, item in asdict(document).items() if key != "source"}
+    value = {key: item for key, item in asdict(document).items() if key not in ("source", "blocks")}
     answer(value, as_json, show)
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from chunker import profile
+from chunker.html.region import choose
 from chunker.profile import Profile
 
 SITES = st.dictionaries(
@@ -18,6 +19,8 @@ SITES = st.dictionaries(
     st.sets(st.integers(0, 30).map(lambda n: profile.fingerprint(f"block {n}")), max_size=8),
     max_size=40,
 )
+
+URL = "https://a.example/x"
 
 
 def folded(pages: list[tuple[str, set[str]]]) -> Profile:
@@ -83,8 +86,11 @@ def test_one_page_more_or_less_flips_nothing() -> None:
 
 
 def test_a_page_depends_on_the_verdicts_of_its_own_blocks_only() -> None:
-    published = {"a": True, "b": True}
-    assert profile.on_page(published, ["c", "b"]) == {"b": True}
+    html = "<nav><a href='/a'>All our bicycles and their parts</a></nav><p>Open from nine.</p>"
+    tree = LexborHTMLParser(html)
+    own = dict.fromkeys(choose(tree, URL).blocks[:1], True)
+    other = own | {profile.fingerprint("a block of another page"): True}
+    assert choose(tree, URL, own) == choose(tree, URL, other)
 
 
 def test_a_lone_repeated_label_stays_and_a_long_run_goes() -> None:
@@ -94,7 +100,7 @@ def test_a_lone_repeated_label_stays_and_a_long_run_goes() -> None:
 
 
 def test_blocks_are_named_by_their_text_wherever_they_stand() -> None:
-    one = profile.blocks(LexborHTMLParser("<div><p>Our  <b>Shop</b></p><p>x</p></div>"))
-    two = profile.blocks(LexborHTMLParser("<main><ul><li>our shop</li></ul></main>"))
+    one = choose(LexborHTMLParser("<div><p>Our  <b>Shop</b></p><p>x</p></div>"), URL).blocks
+    two = choose(LexborHTMLParser("<main><ul><li>our shop</li></ul></main>"), URL).blocks
     assert one[0] == two[0]
     assert len(one) == 2
