@@ -95,29 +95,28 @@ def features(blocks: Blocks, page: Page) -> Features:
     before = np.where(index > 0, t.phrases[index - 1], 0)
     after = np.where(index < t.blocks - 1, t.phrases[np.minimum(index + 1, t.blocks - 1)], 0)
     section, sections = _sections(t)
-    table = np.concatenate(
-        (
-            own[:, :6],
-            _alone(t, blocks, page),
-            _look(t, look_number, look_count),
-            _head(t, blocks, page),
-            _containers(t)[ancestors].reshape(t.blocks, -1),
-            bits(t.path_names[t.element] | t.inner_names, len(GROUPS)),
-            bits(near_names, len(GROUPS)),
-            bits(t.path_tags[t.element] | t.inner_tags, len(PATH_TAGS)),
-            bits(near_tags, len(PATH_TAGS)),
-            bits(t.phrases, len(PHRASES)),
-            bits(section, len(PHRASES)),
-            sections,
-            _chains(t),
-            *_neighbours(t, own),
-            bits(before, len(PHRASES)),
-            bits(after, len(PHRASES)),
-            _whole(t, blocks, page, look_count),
-        ),
-        axis=1,
-        dtype=np.float32,
+    parts: tuple[Values, ...] = (
+        own[:, :6],
+        _alone(t, blocks, page),
+        _look(t, look_number, look_count),
+        _head(t, blocks, page),
+        _containers(t)[ancestors].reshape(t.blocks, -1),
+        bits(t.path_names[t.element] | t.inner_names, len(GROUPS)),
+        bits(near_names, len(GROUPS)),
+        bits(t.path_tags[t.element] | t.inner_tags, len(PATH_TAGS)),
+        bits(near_tags, len(PATH_TAGS)),
+        bits(t.phrases, len(PHRASES)),
+        bits(section, len(PHRASES)),
+        sections,
+        _chains(t),
+        *_neighbours(t, own),
+        bits(before, len(PHRASES)),
+        bits(after, len(PHRASES)),
+        _whole(t, blocks, page, look_count),
     )
+    # column by column in memory: what reads it (trees, sums) goes down the columns
+    table = np.empty((t.blocks, sum(part.shape[1] for part in parts)), np.float32, order="F")
+    np.concatenate(parts, axis=1, out=table, casting="unsafe")
     return Features(table, t.raw[:, 0].astype(np.float32), ancestors, t.start, t.end, look_number)
 
 

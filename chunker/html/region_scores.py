@@ -33,14 +33,18 @@ def scores(found: Features, hidden: Flags, model: Model | None = None) -> Floats
 def summary(found: Features, hidden: Flags) -> Floats:
     """The mean row of a page's blocks, by words: what the kind of page is told from."""
     weight = np.where(hidden, 0.01, found.words + 0.1)
-    mean: Floats = ((found.table * weight[:, None]).sum(axis=0) / weight.sum()).astype(np.float32)
+    share = (weight / weight.sum()).astype(np.float32)
+    mean: Floats = share @ found.table
     return mean
 
 
 def with_kinds(found: Features, kinds: Floats) -> Floats:
     """The classifier's table: probabilities of the kinds of page before the features."""
-    repeated = np.broadcast_to(kinds.astype(np.float32), (len(found.table), len(kinds)))
-    return np.concatenate((repeated, found.table), axis=1)
+    rows, columns = found.table.shape
+    table = np.empty((rows, len(kinds) + columns), np.float32, order="F")
+    table[:, : len(kinds)] = kinds
+    table[:, len(kinds) :] = found.table
+    return table
 
 
 def once(score: Floats, words: Floats, texts: Sequence[str]) -> Floats:

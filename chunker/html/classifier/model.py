@@ -44,10 +44,10 @@ class Trees:
     def _raw(self, table: Floats) -> Floats:
         asked = np.ascontiguousarray(table.T)[self.column] > self.border[:, None]
         bits = asked.reshape(len(self.value), self.depth, len(table)).view(np.uint8)
-        leaf = bits[:, 0].astype(np.int64)
+        leaf = bits[:, 0].astype(np.int32)
         for level in range(1, self.depth):
-            leaf |= bits[:, level].astype(np.int64) << level
-        leaf += np.arange(len(self.value))[:, None] * self.value.shape[1]
+            leaf |= bits[:, level] << np.uint8(level)
+        leaf += (np.arange(len(self.value), dtype=np.int32) * self.value.shape[1])[:, None]
         total: Floats = self.value.ravel()[leaf].sum(axis=0, dtype=np.float32)
         return total
 
