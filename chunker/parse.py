@@ -99,7 +99,7 @@ def _read(
 def _html(
     body: bytes, url: str, content_type: str | None, verdicts: Mapping[str, bool] | None
 ) -> Source:
-    from selectolax.lexbor import LexborHTMLParser
+    from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
     from chunker.html import markdown, region
     from chunker.html.decode import decode
@@ -109,7 +109,10 @@ def _html(
     decoded = decode(body, content_type)
     text, cut = bounded(decoded.text)
     notes = (*decoded.notes, "nesting cut") if cut else decoded.notes
-    tree = LexborHTMLParser(text)
+    try:
+        tree = LexborHTMLParser(text)
+    except SelectolaxError as error:  # any bytes are HTML: only memory can be wanting
+        raise MemoryError("no memory for the tree of the page") from error
     chosen = region.choose(tree, url, verdicts)
     rendered = markdown.render(tree, chosen.dropped, url)
     title = title_of(tree, url) or file_title(url)

@@ -88,8 +88,9 @@ def test_a_page_to_be_removed_is_not_read(stage: ParseStage, store: PageStore) -
 def test_a_page_over_its_deadline_fails_by_that_name_and_the_next_is_served(
     stage: ParseStage, store: PageStore
 ) -> None:
+    stage.run([job(store, SMALL)])  # what is imported on the way is not the page's
     large, small = stage.run(
-        [job(store, LARGE, "large"), job(store, SMALL, "small")], Limits(seconds=0.05, memory=0)
+        [job(store, LARGE * 5, "large"), job(store, SMALL, "small")], Limits(seconds=0.5, memory=0)
     )
     assert isinstance(large, Failed)
     assert (large.reason, large.transient) == ("deadline", False)
