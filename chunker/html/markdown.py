@@ -13,7 +13,7 @@ from chunker.html import markdown_blocks as compose
 from chunker.html.markdown_blocks import Block, Rendered, write
 from chunker.html.markdown_frames import Frames
 from chunker.html.markdown_inline import Addresses
-from chunker.html.markdown_special import code_of, image, language_of, maths, skipped
+from chunker.html.markdown_special import code_of, image, is_gutter, language_of, maths, skipped
 
 _BLOCKS = frozenset(
     "address article aside body center dd details dialog dir div dl dt fieldset "  # noqa: SIM905
@@ -59,7 +59,8 @@ _FRAMES = {
 }
 _SPANS = frozenset({"span", "small", "time"})
 #: Elements that may be drawn apart from the element before them though nothing parts the two.
-_APART = _SPANS | {"a", "button", "label"}
+_CONTROLS = frozenset({"a", "button", "label"})
+_APART = _SPANS | _CONTROLS
 #: Steps of a CSS path that are written.
 _STEPS = 8
 
@@ -138,10 +139,11 @@ class _Walk:
         tag = node.tag or ""
         kind = _FRAMES.get(tag)
         if kind is not None:
-            return self.enter_frame(kind, tag, node)
+            gutter = kind == "cell" and is_gutter(node)
+            return None if gutter else self.enter_frame(kind, tag, node)
         if tag in _BLOCKS:
             return self.enter_block(tag, node)
-        if tag in _APART:
+        if tag in _APART or tag in {"b", "strong"}:
             self.part(tag, node)
         if tag == "span" or tag == "font":
             return self.enter_span(node)
@@ -177,7 +179,7 @@ class _Walk:
         before = node.prev
         if not last[-1:].isalnum() or before is None or not before.is_element_node:
             return
-        controls = tag not in _SPANS or before.tag not in _SPANS
+        controls = tag in _CONTROLS or before.tag in _CONTROLS
         letters = len(last) == 1 and last.isalpha() and _is_letter(node.first_child)
         if controls or (not letters and _drawn(node) and _drawn(before)):
             parts.append(" ")

@@ -24,6 +24,11 @@ _GUTTER = re.compile(
 )
 
 
+def is_gutter(node: LexborNode) -> bool:
+    """Whether an element holds the line numbers beside a piece of code."""
+    return bool(_GUTTER.search(node.attributes.get("class") or ""))
+
+
 def skipped(tag: str) -> bool:
     """Whether an element never holds text for a reader."""
     return tag in _SKIPPED
@@ -63,7 +68,7 @@ def _code_parts(root: LexborNode, dropped: Mapping[int, str]) -> Iterator[str]:
             node.is_element_node
             and node.mem_id not in dropped
             and not skipped(node.tag or "")
-            and not _GUTTER.search(node.attributes.get("class") or "")
+            and not is_gutter(node)
             and node.first_child is not None
         ):
             stack.append(node)

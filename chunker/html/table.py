@@ -33,8 +33,8 @@ class Row:
 def grid(rows: list[Row]) -> list[list[str]]:
     """Rows of equal length, spans filled in: a spanned place repeats the text of its cell.
 
-    A cell of the body that spans the whole width (a section title) is said once. After the HTML
-    standard, "Forming a table"; the cells that spans add are bounded.
+    A cell over the whole width (a title) is said once. After the HTML standard, "Forming a
+    table"; the cells that spans add are bounded.
     """
     real = sum(len(row.cells) for row in rows)
     budget = 1000 + _GROWTH * real
@@ -57,7 +57,7 @@ def grid(rows: list[Row]) -> list[list[str]]:
             budget -= columns
             if budget < 0:
                 columns = 1
-            once = columns >= width > 1 and not (row.head or cell.header)
+            once = columns >= width > 1
             for step in range(columns):
                 text = "" if once and step else cell.text
                 line.setdefault(at + step, text)

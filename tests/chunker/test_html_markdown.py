@@ -172,6 +172,11 @@ def test_details_admonitions_and_quotes() -> None:
         ("<pre>a<br>b</pre>", "```\na\nb\n```"),
         ("<pre># not a heading</pre>", "```\n# not a heading\n```"),
         ('<pre><span class="lineno">1</span>x</pre>', "```\nx\n```"),
+        (
+            '<table class="highlight"><tr><td class="linenos"><pre>1\n2</pre>'
+            "<td class=code><pre>a\nb</pre></table>",
+            "```\na\nb\n```",
+        ),
         ("<p><code>a`b</code> <code>*c*</code></p>", "``a`b`` `*c*`"),
     ],
 )
@@ -208,6 +213,11 @@ def test_row_headers_and_headerless_tables() -> None:
     assert markdown(html) == "|  |  |\n| --- | --- |\n| **Speed** | 9 |\n| **Mass** | 7 |"
 
 
+def test_a_title_over_the_whole_table_is_said_once() -> None:
+    html = "<table><tr><th colspan=2>Capital<tr><th>Country<td>Germany<tr><th>Area<td>9</table>"
+    assert markdown(html).startswith("| Capital |  |\n| --- | --- |\n| Country | Germany |")
+
+
 def test_layout_tables_are_only_layout() -> None:
     html = "<table><tr><td><h2>Left</h2><p>a</p><td><table><tr><td>in</table></tr></table>"
     assert markdown(html) == "## Left\n\na\n\nin"
@@ -232,6 +242,8 @@ def test_huge_spans_are_bounded() -> None:
 def test_words_of_touching_elements_stay_apart_and_letters_together() -> None:
     html = '<p><span class="y">2026</span><span class="d">1h 54m</span></p>'
     assert markdown(html) == "2026 1h 54m"
+    assert markdown("<p><label>Name</label><b>Ann</b></p>") == "Name **Ann**"
+    assert markdown("<p><b>Hel</b><i>lo</i></p>") == "**Hel***lo*"
     letters = "".join(f'<span class="l">{letter}</span>' for letter in "Hello")
     assert markdown(f"<p>{letters}</p>") == "Hello"
     assert markdown("<p><span style='color:red'>Hel</span><span>lo</span></p>") == "Hello"
