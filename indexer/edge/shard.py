@@ -49,9 +49,10 @@ SLOT_FILE = "slot.json"
 NOTE_FILE = "swap"
 SHARD_FOLDER = "shard"
 
-#: Kilobytes of vectors from which a compaction builds an approximate index. Below (a hundred
-#: thousand vectors of 384 dimensions) a search is exact, the same every time, and takes some ms.
-INDEXING_KB = 150_000
+#: Kilobytes of vectors from which a compaction builds an approximate index. Below (three hundred
+#: thousand vectors of 384 dimensions) a search is exact and the same every time. Measured for a
+#: hundred thousand: exact 11 ms; with a graph, whose building takes 110 s, 7 ms.
+INDEXING_KB = 450_000
 
 #: Bytes that must be free before a write: the engine maps its files, and dies on a full disk.
 RESERVE = 96 * 1024 * 1024
