@@ -7,7 +7,9 @@ import re
 #: Stands for a piece of code while the marks around it are taken off.
 _PUT_BY = re.compile("\x00")
 _LINK = re.compile(r"(!?)\[((?:[^\[\]\\]|\\.)*)\]\([^()\s\x00]*\)")
-_TAG = re.compile(r"(?<!\\)</?[A-Za-z][^<>\n\x00]*>")
+_TAG = re.compile(
+    r"(?<!\\)(?:</?[A-Za-z][^<>\n\x00]*>|<!--(?s:(?:(?!<!--).)*?)-->)"  # a comment is not seen
+)
 _CODE = re.compile(
     r"^[ \t>]*(?:[-*+][ \t]+|\d+[.)][ \t]+)?(?P<fence>`{3,}|~{3,})[^\n`]*\n(?P<block>.*?)"
     r"(?:^[ \t>]*(?P=fence)[`~]*[ \t]*$|\Z)"
@@ -26,7 +28,7 @@ _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 def plain(markdown: str) -> str:
-    """The words of some Markdown, without marks, link targets and HTML tags; code as it is."""
+    """The words of some Markdown: no marks, link targets, HTML tags or comments; code as it is."""
     if "`" not in markdown and "~~~" not in markdown:
         return _prose(markdown).strip()
     codes: list[str] = []

@@ -35,7 +35,7 @@ _KINDS: dict[str, Kind] = {
 }
 _IMAGES = re.compile(r"(?:\[?!\[[^\]\n]*\]\([^)\n]*\)(?:\]\([^)\n]*\))?\s*)+")
 _BOLD = re.compile(r"(\*\*|__)(?=\S)((?:(?!\1)[^\n])+?)(?<=\S)\1\s*[:.]?(?:\s*\\)?")
-_RULER = re.compile(r"[ \t>]*+(?:(?:[-*_][ \t]*){3,}|<!--.*-->)?[ \t]*")
+_RULER = re.compile(r"[ \t>]*+(?:(?:[-*_][ \t]*){3,})?[ \t]*")
 
 
 @dataclass(frozen=True, slots=True)

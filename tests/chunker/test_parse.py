@@ -109,6 +109,8 @@ def test_titles_of_markdown(markdown: str, url: str, title: str) -> None:
         ("\u00a9 2024 Example Ltd. All rights reserved.", "legal"),
         ("***", None),
         ("\\* \\*", "empty"),
+        ("<!-- a remark\n\nof the author -->", "empty"),
+        ('<div align="center">\n<img src="x.png">\n</div>', "empty"),
         ("To log in, open the menu and choose Account.", "body"),
         ("We use cookies for three purposes, which this policy explains.", "body"),
         ("You can share a file with up to ten people.", "body"),
