@@ -140,17 +140,26 @@ class _Walk:
         self.names = 0
         self.tags = 0
 
+    def begin(self, mem_id: int) -> None:
+        """Add `<body>`, with nothing above it."""
+        out = self.out
+        for column in (out.parent, out.own_names, out.path_names, out.path_tags, out.start):
+            column.append(0)
+        out.signature.append(self.signatures.setdefault((-1, "body", ""), 0))
+        out.tag.append("body")
+        out.end.append(0)
+        out.node.append(mem_id)
+
     def open(self, tag: str, parent: int, names: int, tags: int, first: str, mem_id: int) -> int:
         """Add a block-level element; returns its number."""
         out = self.out
         number = len(out.parent)
-        above = out.signature[parent] if number else -1
-        key = (above, tag, first)
-        out.parent.append(max(parent, 0))
+        key = (out.signature[parent], tag, first)
+        out.parent.append(parent)
         out.tag.append(tag)
         out.own_names.append(names)
-        out.path_names.append(names | (out.path_names[parent] if number else 0))
-        out.path_tags.append(tags | (out.path_tags[parent] if number else 0))
+        out.path_names.append(names | out.path_names[parent])
+        out.path_tags.append(tags | out.path_tags[parent])
         out.signature.append(self.signatures.setdefault(key, len(self.signatures)))
         out.start.append(len(out.text))
         out.end.append(0)
@@ -168,6 +177,8 @@ def _marks(attributes: Mapping[str, str | None], controlled: set[str]) -> tuple[
     value = attributes.get("class")
     if value:
         names, first = class_of(value)
+        if len(attributes) == 1:
+            return names, 0, first
     value = attributes.get("id")
     if value:
         names |= name_bits(value)
@@ -193,7 +204,8 @@ def blocks_of(tree: LexborHTMLParser) -> Blocks:
     if body is None:
         return out
     out.body_names = name_bits(body.attributes.get("class") or "")
-    current = walk.open("body", -1, 0, 0, "", body.mem_id)
+    walk.begin(body.mem_id)
+    current = 0
     # one entry an open node: the node to go on with, the element around it, inline state around it
     stack: list[tuple[LexborNode | None, int, int, int, bool]] = []
     node = body.first_child
