@@ -42,7 +42,7 @@ TARGET = Path(__file__).parent.parent / "chunker" / "html" / "classifier" / "reg
 TREES = {"iterations": 250, "learning_rate": 0.08, "rsm": 0.15, "depth": 6, "l2_leaf_reg": 10}
 TREES |= {"border_count": 64, "subsample": 0.7, "bootstrap_type": "Bernoulli"}
 TREES |= {"loss_function": "CrossEntropy"}
-#: One set of trees a seed; their mean is the answer. A second set adds 0.002 and a millisecond.
+#: One set of trees a seed; their mean is the answer.
 SEEDS = (1,)
 #: Weight of the pages without a frame that are made from the kinds that small sites have.
 BARE = {"article": 0.3, "documentation": 0.3, "service": 0.3}
