@@ -48,7 +48,7 @@ SEEDS = (1,)
 BARE = {"article": 0.3, "documentation": 0.3, "service": 0.3}
 #: How much a page of a kind counts: what crawled pages are, more than what the sample has.
 KINDS = {"article": 2.5, "service": 1.3}
-#: Shares of the kinds in the whole of the benchmark, for the mean over a likely mix.
+#: A mix of kinds that is likelier in a crawl than the sample's even one, for a second mean.
 MIX = {"article": 0.62, "service": 0.11}
 #: Two-part public suffixes' second part, for registered domains.
 SECOND_LEVEL = frozenset(["ac", "asn", "co", "com", "edu", "gov", "net", "or", "org"])
