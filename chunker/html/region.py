@@ -61,11 +61,14 @@ _FRAME_NAMES = bits_of(
     "cookie login modal cart filter search form comment review legal hiddenname widget "
     "button card grid slider"
 )
+#: Blocks up to which a page is judged block by block; real pages have some hundreds.
+_MANY = 8000
 #: Markup is not believed where it would leave less than this share of the likely content.
 _LYING = 0.3
 _CONTENT = TAG_BITS["main"] | TAG_BITS["article"]
 _NEVER = TAG_BITS["footer"] | TAG_BITS["dialog"]
 _AROUND = TAG_BITS["nav"] | TAG_BITS["aside"] | TAG_BITS["header"]
+_AROUND_NAMES = bits_of("nav menu footer sidebar breadcrumb newsletter social cookie login modal")
 _FRAME_TAGS = sum(TAG_BITS[tag] for tag in str.split("nav header footer aside form dialog button"))
 _FRAME = TAG_BITS["nav"] | TAG_BITS["footer"] | TAG_BITS["aside"] | TAG_BITS["dialog"]
 _NAVIGATION = BITS["nav"] | BITS["menu"] | BITS["breadcrumb"] | BITS["paging"] | BITS["header"]
@@ -83,16 +86,29 @@ def choose(tree: LexborHTMLParser, url: str, verdicts: Mapping[str, bool] | None
         return Region(dict(blocks.unseen), 0.0)
     marks = tuple(map(fingerprint, blocks.text))
     hidden = hidden_blocks(blocks)
-    found = features(blocks, page_of(tree, url))
+    words, score = _judged(blocks, tree, url, hidden)
     template = np.zeros(len(hidden), bool)
     if verdicts:
         known = [verdicts.get(mark, False) for mark in marks]
-        template = template_runs(np.array(known, bool), found.words)
+        template = template_runs(np.array(known, bool), words)
     free = ~(hidden | template)
-    keep, confidence = kept(blocks, found.words, scores(found, hidden), free)
+    keep, confidence = kept(blocks, words, score, free)
     dropped = dict(blocks.unseen)
     _drop(blocks, keep, hidden, template, dropped)
     return Region(dropped, confidence, marks)
+
+
+def _judged(
+    blocks: Blocks, tree: LexborHTMLParser, url: str, hidden: Flags
+) -> tuple[Floats, Floats]:
+    """Words of each block and the share of them that is expected to be content. The tables of a
+    page with very many blocks would not fit: its tags and names alone decide."""
+    if len(blocks.text) > _MANY:
+        number = np.array([len(text.split()) for text in blocks.text], np.float32)
+        around = [bool(blocks.path_names[element] & _AROUND_NAMES) for element in blocks.element]
+        return number, np.where(around, np.float32(0), np.float32(1))
+    found = features(blocks, page_of(tree, url))
+    return found.words, scores(found, hidden)
 
 
 def kept(blocks: Blocks, words: Floats, score: Floats, free: Flags) -> tuple[Flags, float]:

@@ -145,6 +145,13 @@ def test_deep_nesting_neither_crashes_nor_hangs() -> None:
     assert choose(tree, URL).confidence > 0
 
 
+def test_a_table_of_very_many_cells_is_kept_and_its_frame_is_not() -> None:
+    rows = "".join(f"<tr><td>Row {n}</td><td>{n * 3}</td></tr>" for n in range(5000))
+    text = shown(framed(f"<table>{rows}</table>"))
+    assert text.startswith("Brakes Row 0 0 Row 1 3")
+    assert text.endswith("Row 4999 14997")
+
+
 def test_a_page_without_text_has_no_region() -> None:
     assert choose(LexborHTMLParser("<script>x()</script><img src=a.png>"), URL).confidence == 0
     assert choose(LexborHTMLParser(""), URL).dropped == {}
