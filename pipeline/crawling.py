@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from crawler.memory import Listing
 
 
+#: Redirects that a single page may be behind.
+MAX_REDIRECTS = 10
+
+
 def politeness(settings: Settings) -> Politeness:
     """How sites are asked, by these settings."""
     return Politeness(
@@ -71,11 +75,12 @@ def fetch(url: str, settings: Settings, allow_hosts: Sequence[str]) -> Fetched:
 
 
 class _OnePage:
-    """A frontier of a single task."""
+    """A frontier of a single page and the redirects that lead to it."""
 
     def __init__(self) -> None:
         self.outcome: Outcome | None = None
         self._seeds: list[Found] = []
+        self._hops = MAX_REDIRECTS
 
     def claim(self, limit: int) -> Sequence[Task]:
         seeds, self._seeds = self._seeds[:1], []
@@ -87,3 +92,6 @@ class _OnePage:
 
     def record(self, outcome: Outcome) -> None:
         self.outcome = outcome
+        if isinstance(outcome, Missed) and outcome.target and self._hops:
+            self._hops -= 1
+            self._seeds.append(Found(outcome.target, 0, None))

@@ -25,6 +25,7 @@ class LedgerFrontier:
         self._store = store
         self._source = source
         self._runner = runner
+        self._pins = source.pins.fingerprint
         self._in_flight: set[str] = set()
         self._visited = ledger.visits.visited(source.name, source.pass_number)
 
@@ -54,7 +55,7 @@ class LedgerFrontier:
     def record_all(self, outcomes: Sequence[Outcome]) -> None:
         source = self._source
         visits = [self._stored(outcome) for outcome in outcomes]
-        self._ledger.visits.record(source.name, source.pass_number, visits, source.pins.fingerprint)
+        self._ledger.visits.record(source.name, source.pass_number, visits, self._pins)
         self._ledger.usage.add(
             source.customer,
             datetime.now(UTC).date(),

@@ -5,6 +5,11 @@ from __future__ import annotations
 import os
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes is the machine's business; what must be fast is in benchmarks/.
+settings.register_profile("wrac", deadline=None)
+settings.load_profile("wrac")
 
 
 @pytest.fixture(scope="session")

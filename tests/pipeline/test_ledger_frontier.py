@@ -12,7 +12,15 @@ from crawler.model import Scope
 from pipeline.frontier import LedgerFrontier
 from pipeline.ledger import Ledger, Pins, open_ledger
 from pipeline.pagestore import PageStore
-from tests.crawler.frontier_contract import DurableFrontierContract, Open, found, page, url
+from tests.crawler.frontier_contract import (
+    BatchFrontierContract,
+    DurableFrontierContract,
+    Open,
+    RememberingFrontierContract,
+    found,
+    page,
+    url,
+)
 
 PINS = Pins(policy=Policy(), parser="1", embedder="m@1", dimensions=4, sparse="bm25@1")
 
@@ -25,7 +33,9 @@ def opened(ledger: Ledger, folder: Path, max_pages: int | None, runner: str | No
     return LedgerFrontier(ledger, PageStore(str(folder / "store")), source, runner)
 
 
-class TestLedgerFrontier(DurableFrontierContract):
+class TestLedgerFrontier(
+    DurableFrontierContract, BatchFrontierContract, RememberingFrontierContract
+):
     @pytest.fixture
     def frontiers(self, ledger_url: str, tmp_path: Path) -> Open:
         return lambda max_pages: opened(open_ledger(ledger_url), tmp_path, max_pages)
