@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,11 @@ from pipeline.errors import UsageError
 from pipeline.evaluation.metrics import BUDGETS
 
 _FORMATS = ("png", "svg")
+#: One for each method, as long as they last.
+_COLORS = (
+    *(f"C{number}" for number in range(10)),
+    *("darkblue", "darkgreen", "gold", "deeppink", "peru", "slategray", "crimson", "teal"),
+)
 
 
 def draw(
@@ -31,30 +37,30 @@ def draw(
 def _against_tokens(retrieval: Mapping[str, Any], side: str) -> Any:
     """Facts found within a budget, one line a method."""
     figure, axes = _figure()
-    for name, row in retrieval["methods"].items():
+    for (name, row), color in zip(retrieval["methods"].items(), cycle(_COLORS), strict=False):
         found = [row[side][f"fc{budget}"] for budget in BUDGETS]
-        axes.plot(BUDGETS, found, **_style(name))
+        axes.plot(BUDGETS, found, **_style(name, color))
     axes.set_xscale("log", base=2)
     axes.set_xticks(BUDGETS, [f"{budget:,}" for budget in BUDGETS])
     axes.set_xlabel("tokens retrieved")
     axes.set_ylabel(f"facts found, {side}")
-    axes.legend(fontsize=8)
+    figure.legend(fontsize=8, loc="outside right upper")
     return figure
 
 
 def _against_cost(retrieval: Mapping[str, Any], tokens: Mapping[str, Any], side: str) -> Any:
     """Facts found within 512 tokens against dollars of planning for 1,000 files."""
     figure, axes = _figure()
-    for name, row in retrieval["methods"].items():
-        # A method without a row asks no model.
-        usage = tokens["methods"].get(name, {"files": 1, "cost": 0.0})
+    for (name, row), color in zip(retrieval["methods"].items(), cycle(_COLORS), strict=False):
+        # What was put back cost nothing, and a method without a row asks no model.
+        paid = name.removesuffix("_restored")
+        usage = tokens["methods"].get(paid, {"files": 1, "cost": 0.0})
         dollars = 1000 * usage["cost"] / usage["files"]
-        axes.plot([dollars], [row[side]["fc512"]], **{**_style(name), "linestyle": "none"})
-        axes.annotate(
-            name, (dollars, row[side]["fc512"]), (5, 0), textcoords="offset points", fontsize=8
-        )
+        style = {**_style(name, color), "linestyle": "none"}
+        axes.plot([dollars], [row[side]["fc512"]], **style)
     axes.set_xlabel("planning, dollars for 1,000 files")
     axes.set_ylabel(f"facts found within 512 tokens, {side}")
+    figure.legend(fontsize=8, loc="outside right upper")
     return figure
 
 
@@ -69,13 +75,13 @@ def _figure() -> tuple[Any, Any]:
     return figure, axes
 
 
-def _style(name: str) -> dict[str, Any]:
+def _style(name: str, color: str) -> dict[str, Any]:
     """The product's line is heavy, the paper's dashed, the others thin."""
     if name == "wrac":
         return {"label": name, "marker": "o", "linewidth": 2.5, "color": "black"}
     if name.startswith("paper"):
-        return {"label": name, "marker": "s", "linestyle": "--"}
-    return {"label": name, "marker": ".", "linewidth": 1, "alpha": 0.8}
+        return {"label": name, "marker": "s", "linestyle": "--", "color": color}
+    return {"label": name, "marker": ".", "markersize": 9, "linewidth": 1, "color": color}
 
 
 def _save(figure: Any, stem: Path) -> list[Path]:
