@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborNode
 from chunker.html.markdown_inline import Addresses, clean, escape
 
 _SKIPPED = frozenset(
-    "script style template noscript link meta title head iframe object "  # noqa: SIM905
+    "script style template link meta title head iframe object "  # noqa: SIM905
     "embed canvas svg "
     "datalist source track area map input select textarea progress meter param frameset "
     "noframes video audio rp".split()
