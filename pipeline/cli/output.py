@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 err = Console(stderr=True, highlight=False, soft_wrap=True)
-out = Console(highlight=False, soft_wrap=True)
+#: Into a pipe or a file a line may be as long as it is.
+out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
 
 
 def answer(value: Mapping[str, Any], as_json: bool, show: Callable[[], None]) -> None:

@@ -85,18 +85,19 @@ def evaluate(directory: Path) -> dict[str, Any]:
 
 
 def table(result: Mapping[str, Any]) -> Table:
-    """The result for a terminal: a row an extractor, a column a kind of page."""
-    kinds = sorted(result["by_type"])
-    shown = Table("", "F1", "with", "without", "ms mean", "ms median", *kinds)
-    for name, row in {"wrac": result, **result["peers"]}.items():
-        shown.add_row(
-            name,
-            *(f"{row[key]:.3f}" for key in ("f1", "with", "without")),
-            *(f"{row[key]:.1f}" for key in ("ms_per_page", "ms_median")),
-            *(f"{row['by_type'][kind]:.3f}" for kind in kinds),
-        )
-    for name in result["missing"]:
-        shown.add_row(f"{name} (not installed)")
+    """The result for a terminal: a row a number, a column an extractor."""
+    rows = {"wrac": result, **result["peers"]}
+    shown = Table("", *rows, *(f"{name} (not installed)" for name in result["missing"]))
+    for label, key, form in (
+        ("F1", "f1", ".3f"),
+        ("with", "with", ".3f"),
+        ("without", "without", ".3f"),
+        ("ms a page, mean", "ms_per_page", ".1f"),
+        ("ms a page, median", "ms_median", ".1f"),
+    ):
+        shown.add_row(label, *(format(row[key], form) for row in rows.values()))
+    for kind in sorted(result["by_type"]):
+        shown.add_row(f"F1 {kind}", *(f"{row['by_type'][kind]:.3f}" for row in rows.values()))
     return shown
 
 

@@ -42,7 +42,7 @@ def test_a_page_that_is_read_rightly_scores_one(folder: Path) -> None:
     assert len(result["peers"]) + len(result["missing"]) == 2
     for peer in result["peers"].values():
         assert {"f1", "with", "without", "ms_per_page"} <= peer.keys()
-    assert extraction.table(result).row_count == 3
+    assert extraction.table(result).row_count == 5 + len(result["by_type"])
 
 
 def test_leaks_and_losses_are_counted(folder: Path) -> None:
