@@ -79,7 +79,10 @@ def evaluate(directory: Path) -> dict[str, Any]:
     return {
         "pages": len(pages),
         **summary(rows.pop("wrac")),
-        "peers": {name: summary(scores) for name, scores in rows.items()},
+        "peers": {
+            name: {"version": importlib.metadata.version(name), **summary(scores)}
+            for name, scores in rows.items()
+        },
         "missing": missing,
     }
 
@@ -87,7 +90,8 @@ def evaluate(directory: Path) -> dict[str, Any]:
 def table(result: Mapping[str, Any]) -> Table:
     """The result for a terminal: a row a number, a column an extractor."""
     rows = {"wrac": result, **result["peers"]}
-    shown = Table("", *rows, *(f"{name} (not installed)" for name in result["missing"]))
+    titles = (f"{name} {row.get('version', '')}".strip() for name, row in rows.items())
+    shown = Table("", *titles, *(f"{name} (not installed)" for name in result["missing"]))
     for label, key, form in (
         ("F1", "f1", ".3f"),
         ("with", "with", ".3f"),
@@ -127,12 +131,12 @@ def document_text(body: bytes, url: str) -> str:
 
 
 def peers() -> tuple[dict[str, Extractor], list[str]]:
-    """Other extractors with their version, and the names of those that are not installed."""
+    """Other extractors by name, and the names of those that are not installed."""
     found: dict[str, Extractor] = {}
     missing = []
     for name, make in (("trafilatura", _trafilatura), ("resiliparse", _resiliparse)):
         try:
-            found[f"{name} {importlib.metadata.version(name)}"] = make()
+            found[name] = make()
         except ImportError:
             missing.append(name)
     return found, missing
