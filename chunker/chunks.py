@@ -11,7 +11,7 @@ from chunker import cut
 from chunker.chunks_path import heading_paths, shortened
 from chunker.embedded import embedded
 from chunker.model import Chunk, Document, Plan, Unit, show
-from chunker.outline import leads_in
+from chunker.outline import heading_text, leads_in
 from chunker.policy import Policy
 from chunker.tokens import Counter
 
@@ -55,6 +55,14 @@ class _Page:
         """Tokens that a text adds to a chunk, at least 1."""
         return max(self.count(text) - self.count(""), 1)
 
+    def own_headings(self, atoms: Sequence[_Atom]) -> tuple[str, ...]:
+        """Words of the headings among the atoms, marked and implied."""
+        return tuple(
+            heading_text(self.raw(atom.span))
+            for atom in atoms
+            if atom.unit.kind == "heading" or atom.unit.id in self.headings
+        )
+
     def most(self, unit: Unit) -> int:
         """Tokens, as shown, from which on a unit is cut."""
         kept = unit.kind in self.policy.keep_whole or unit.kind in ("heading", "image")
@@ -95,7 +103,7 @@ def chunks(document: Document, plan: Plan, policy: Policy, count: Counter) -> tu
                     tokens=count(show(path, text)),
                     position=len(found),
                     spans=spans,
-                    embedded=embedded(path, text),
+                    embedded=embedded(path, text, page.own_headings(atoms)),
                 )
             )
     return tuple(found)

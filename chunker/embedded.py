@@ -1,7 +1,8 @@
 """What the embedder reads of a chunk: its words, without the marks that cost it word pieces.
 
-The heading path stands before the text and after it again: a sentence embedding weighs words and
-not places, and what a chunk is about is said by its path. A table row reads as a sentence, each
+The heading path stands before the text and after it again, there with the headings that are in the
+text: a sentence embedding weighs words and not places, and what a chunk is about is said by its
+headings. A table row reads as a sentence, each
 cell behind the name of its column. What each is worth is in `docs/chunking.md`.
 """
 
@@ -18,11 +19,14 @@ _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _PIPE = re.compile(r"(?<!\\)\|")
 
 
-def embedded(heading_path: tuple[str, ...], text: str) -> str:
-    """Heading path and text for the embedder; a function of what is shown, nothing added."""
+def embedded(heading_path: tuple[str, ...], text: str, headings: tuple[str, ...] = ()) -> str:
+    """Heading path and text for the embedder; a function of what is shown, nothing added.
+
+    `headings` are the words of the headings inside the text.
+    """
     words = plain("\n".join(_read(text)))
     lines = (line for line in words.splitlines() if line.strip())
-    return "\n".join((*heading_path, *lines, *heading_path))
+    return "\n".join((*heading_path, *lines, *heading_path, *headings))
 
 
 def _read(text: str) -> Iterator[str]:

@@ -162,6 +162,22 @@ def test_the_embedder_reads_table_rows_as_sentences_and_the_path_again_at_the_en
     assert found[1].embedded == "Cars\nModel: Swift; Price: 500.\nCars"
 
 
+def test_the_embedder_reads_the_headings_of_the_text_again_at_the_end() -> None:
+    document = page("# Cars\n\n## Swift\n\nText.\n\n**Seats**\n\nMore.")
+    plan = Plan(
+        "test",
+        (("heading_1",), ("heading_2", "text_3", "text_4", "text_5")),
+        {},
+        (),
+        headings={"text_4": 3},
+    )
+    found = chunks(document, plan, Policy(), count)
+    assert found[1].embedded.splitlines() == [
+        *("Cars", "Swift", "Text.", "Seats", "More."),
+        *("Cars", "Swift", "Seats"),
+    ]
+
+
 def test_the_embedder_reads_code_as_it_is() -> None:
     (chunk,) = made("```\n| a | b |\n|---|---|\n| 1 | 2 |\n```")
     assert chunk.embedded == "| a | b |\n|---|---|\n| 1 | 2 |"
