@@ -46,12 +46,14 @@ def result(cache: Path) -> dict[str, Any]:
         return retrieval.evaluate(CORPUS, only=METHODS, forms=["flattened", "flattened-h"])
 
 
+#: Below what was measured by one or two of the 24 questions. Chunks cut without regard to sections,
+#: or headings not found where they are not marked, fail (187 tokens; 180 and 216).
 FLOORS = {
     # form: (facts found within 256 tokens, reciprocal rank of the first relevant chunk, at least;
     #        tokens until all facts are found, at most)
-    "md": (0.97, 0.86, 160),
-    "flattened": (0.85, 0.85, 190),
-    "flattened-h": (0.85, 0.85, 200),
+    "md": (0.93, 0.86, 125),
+    "flattened": (0.9, 0.84, 160),
+    "flattened-h": (0.9, 0.86, 150),
 }
 
 
