@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: quickstart install test lint check lock clean
+.PHONY: quickstart install test lint check eval bench lock clean
 
 ## install from the lock, then run the main job on the example sites, or on SEED=https://...
 quickstart: install
@@ -35,6 +35,15 @@ lint: install
 	$(BIN)/lint-imports
 
 check: lint test
+
+## the tables and plots of docs/evaluation.md, from a folder of the benchmark's form: DIR=...
+eval: install
+	$(BIN)/python -m benchmarks.eval_tables "$(DIR)" \
+	  --forms flattened flattened-h html docx pptx pdf --plots docs/evaluation
+
+## the main job by size: half an hour
+bench: install
+	$(BIN)/python -m benchmarks.ingest
 
 ## pin what pyproject.toml asks for
 lock: install
