@@ -81,11 +81,12 @@ class Reconciler:
         Raises `ServiceMissingError` where a service stays away; what waits for it is kept.
         """
         while True:
-            coming = more()  # asked before the ledger is: what came last is still seen
+            # Both asked before the ledger is: what came last, or waited until now, is still seen.
+            coming, paused = more(), self.now() < self._pause_until
             claimed = self._fill()
             self.on_change()
             if self.pool.idle:
-                if not claimed and not coming and self.now() >= self._pause_until:
+                if not claimed and not coming and not paused:
                     return self.report
                 self.wait(POLL)
             for batch in self.pool.collect(POLL):

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, Row, case, func, select
 from crawler import reasons
 from pipeline.ledger import sql
 from pipeline.ledger.model import Counts, PageRow, State
-from pipeline.ledger.schema import pages
+from pipeline.ledger.schema import UNSURE, pages
 
 _state = case(
     (pages.c.fetch == "gone", "deleted"),
@@ -24,7 +24,7 @@ _state = case(
     else_="skipped",
 )
 _reason = case(
-    ((pages.c.indexed.is_not(None)) & (pages.c.chunks == 0), "empty"), else_=pages.c.reason
+    ((pages.c.indexed == pages.c.wanted) & (pages.c.chunks == 0), "empty"), else_=pages.c.reason
 )
 
 
@@ -79,7 +79,7 @@ class Pages:
     def indexed(self, source: str) -> Iterator[tuple[str, str, int]]:
         """URL, body hash and number of chunks of every page that is in the index."""
         query = select(pages.c.url, pages.c.indexed, pages.c.chunks).where(
-            pages.c.source == source, pages.c.indexed.is_not(None)
+            pages.c.source == source, pages.c.indexed != UNSURE
         )
         with sql.read(self._engine) as connection:
             for row in connection.execute(query.order_by(pages.c.url)):

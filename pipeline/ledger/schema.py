@@ -88,6 +88,10 @@ pages = Table(
     Column("attempts", Integer, nullable=False, default=0),
 )
 
+#: Ends what is recorded as indexed from a page's claim to its end: how much of the work reached the
+#: index is not known, and equals nothing that may be wanted by then, "nothing" included.
+UNSURE = "?"
+
 DIFFERS = text("wanted IS DISTINCT FROM indexed AND (failed IS NULL OR failed <> wanted)")
 
 Index("pages_to_do", pages.c.source, pages.c.url, sqlite_where=DIFFERS, postgresql_where=DIFFERS)

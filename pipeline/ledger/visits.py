@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Engine, func, literal, select
+from sqlalchemy import ColumnElement, Connection, Engine, case, func, literal, select
 
 from crawler import reasons
 from crawler.model import Fetched, Found, Missed, NotModified, Outcome, Task
@@ -18,6 +18,11 @@ WITHDRAWN = frozenset({reasons.ROBOTS})
 #: Statuses after which a page is gone once a later visit confirms it.
 GONE = frozenset({404, 410})
 CONFIRMATIONS = 2
+#: What a kept page says of itself, which no failed visit unsays.
+_NOINDEX, _DUPLICATE = "noindex", "duplicate"
+_OF_THE_PAGE = (_NOINDEX, _DUPLICATE)
+#: The page could not be processed: its reason says why for as long as it is wanted the same.
+_SET_ASIDE = pages.c.failed == pages.c.wanted
 
 
 class Visits:
@@ -94,7 +99,11 @@ class Visits:
                 elif isinstance(visit, NotModified):
                     connection.execute(
                         update_page(source, visit.url).values(
-                            visited_pass=pass_number, fetched_at=visit.fetched_at, missing_passes=0
+                            visited_pass=pass_number,
+                            fetched_at=visit.fetched_at,
+                            missing_passes=0,
+                            # What a visit between its fetch and now said of it is over.
+                            **_kept(pages.c.reason.in_(_OF_THE_PAGE) | _SET_ASIDE),
                         )
                     )
                 else:
@@ -105,7 +114,7 @@ def _fetched(
     connection: Connection, source: str, pass_number: int, visit: Fetched, body_hash: str, pins: str
 ) -> None:
     alias_of = visit.canonical if visit.canonical not in (None, visit.url) else None
-    reason = "noindex" if visit.noindex else "duplicate" if alias_of else None
+    reason = _NOINDEX if visit.noindex else _DUPLICATE if alias_of else None
     values: dict[str, Any] = {
         "visited_pass": pass_number,
         "fetch": "fetched",
@@ -143,7 +152,7 @@ def _missed(connection: Connection, source: str, pass_number: int, visit: Missed
     }
     withdrawn = {"wanted": None, "failed": None, "alias_of": visit.target}
     row = connection.execute(
-        select(pages.c.missing_passes, pages.c.body_hash).where(
+        select(pages.c.missing_passes, pages.c.body_hash, pages.c.reason).where(
             pages.c.source == source, pages.c.url == visit.url
         )
     ).one_or_none()
@@ -157,6 +166,8 @@ def _missed(connection: Connection, source: str, pass_number: int, visit: Missed
         values["missing_passes"] = row.missing_passes + 1
         if row.missing_passes + 1 >= CONFIRMATIONS:
             values |= {"fetch": "gone"} | withdrawn
+    if row is not None and row.reason in _OF_THE_PAGE and "fetch" not in values:
+        values["reason"] = row.reason
     _put(connection, source, visit.url, values)
 
 
@@ -176,12 +187,18 @@ def _put(connection: Connection, source: str, url: str, values: dict[str, Any]) 
     new = {"source": source, "url": url, "depth": 0, **values}
     if (wanted := new.get("wanted")) is not None:
         new["wanted"] = wanted.of("")
-        values = values | {"wanted": wanted.of(pages.c.verdicts)}
+        wants = wanted.of(pages.c.verdicts)
+        values = values | {"wanted": wants} | _kept(pages.c.failed == wants)
     connection.execute(
         sql.insert(connection, pages)
         .values(**new)
         .on_conflict_do_update(index_elements=["source", "url"], set_=values)
     )
+
+
+def _kept(where: ColumnElement[bool]) -> dict[str, Any]:
+    """The reason that is on record, where that is so; else none."""
+    return {name: case((where, pages.c[name])) for name in ("reason", "detail")}
 
 
 def _add_links(connection: Connection, source: str, links: Sequence[Found]) -> None:

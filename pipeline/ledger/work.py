@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Engine, Row, func, or_, select, update
+from sqlalchemy import Engine, Row, case, func, or_, select, update
 
 from pipeline.ledger import sql
 from pipeline.ledger.model import Job
-from pipeline.ledger.schema import DIFFERS, pages, sources, update_page
+from pipeline.ledger.schema import DIFFERS, UNSURE, pages, sources, update_page
 
 #: A page that killed its worker this often is set aside.
 MAX_ATTEMPTS = 3
+#: What is set aside where a page that is to be removed could not be: it wants nothing.
+_REMOVAL = "removal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class Work:
                 connection.execute(
                     update(pages)
                     .where(pages.c.source == source, pages.c.url.in_([r.url for r in rows]))
-                    .values(lease=runner, attempts=pages.c.attempts + 1)
+                    .values(lease=runner, attempts=pages.c.attempts + 1, indexed=_unsure())
                 )
         return [_job(row) for row in rows]
 
@@ -77,8 +79,11 @@ class Work:
                 )
 
     def failed(self, job: Job, reason: str, detail: str) -> None:
-        """Set a page aside until something about it changes. What is indexed stays."""
-        self._end(job, failed=job.wanted, reason=reason, detail=detail[:500])
+        """Set a page aside until something about it changes, a removal until the next run.
+
+        What is indexed stays.
+        """
+        self._end(job, failed=job.wanted or _REMOVAL, reason=reason, detail=detail[:500])
 
     def give_back(self, job: Job) -> None:
         """Make a page free again, its attempt counted: its worker died."""
@@ -89,7 +94,9 @@ class Work:
         self._end(job, attempts=job.attempts)
 
     def release_all(self, source: str) -> None:
-        """Free what earlier runs left claimed. Only the run that holds the source may call it.
+        """Free what earlier runs left claimed, and removals that they set aside.
+
+        Only the run that holds the source may call it.
 
         Their attempts stay: a page that takes the whole run down is counted too.
         """
@@ -98,6 +105,11 @@ class Work:
                 update(pages)
                 .where(pages.c.source == source, pages.c.lease.is_not(None))
                 .values(lease=None)
+            )
+            connection.execute(
+                update(pages)
+                .where(pages.c.source == source, pages.c.failed == _REMOVAL)
+                .values(failed=None)
             )
 
     def waiting(self, source: str) -> int:
@@ -109,6 +121,15 @@ class Work:
     def _end(self, job: Job, **values: Any) -> None:
         with self._engine.begin() as connection:
             connection.execute(update_page(job.source, job.url).values(lease=None, **values))
+
+
+def _unsure() -> Any:
+    """What is indexed, marked as not known."""
+    return case(
+        (pages.c.indexed.is_(None), UNSURE),
+        (pages.c.indexed.endswith(UNSURE), pages.c.indexed),
+        else_=pages.c.indexed + UNSURE,
+    )
 
 
 def _job(row: Row[Any]) -> Job:

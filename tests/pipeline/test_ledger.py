@@ -302,6 +302,63 @@ def test_in_a_cycle_of_canonicals_the_least_url_stands(ledger: Ledger) -> None:
     assert index(ledger) == [SEED + "a"]
 
 
+def test_what_a_dead_run_may_have_changed_is_made_again(ledger: Ledger) -> None:
+    declare(ledger)
+    visit(ledger, fetched())
+    index(ledger)
+    declare(ledger, pins=replace(PINS, policy=Policy(target_tokens=99)))
+    assert ledger.work.claim("docs", "dead", 10)  # swapped in the index, and not recorded
+    declare(ledger)  # back to what the ledger has on record
+    ledger.work.release_all("docs")
+    assert index(ledger) == [SEED]
+    assert ledger.work.waiting("docs") == 0
+
+
+def test_what_a_dead_run_may_have_indexed_is_removed_when_it_leaves_the_scope(
+    ledger: Ledger,
+) -> None:
+    declare(ledger)
+    visit(ledger, fetched())
+    assert ledger.work.claim("docs", "dead", 10)
+    assert list(ledger.pages.indexed("docs")) == []
+    ledger.settlements.rescope("docs", lambda url, depth: "excluded")
+    ledger.work.release_all("docs")
+    (job,) = ledger.work.claim("docs", "run", 10)
+    assert job.body_hash is None
+
+
+def test_a_failed_visit_unsays_no_noindex(ledger: Ledger) -> None:
+    declare(ledger)
+    visit(ledger, fetched(noindex=True, canonical=SEED + "none"))
+    miss(ledger, Missed(SEED, "server_error", 500, NOW, transient=True), 2)
+    ledger.settlements.canonicals("docs", PINNED)
+    assert index(ledger) == []
+    assert states(ledger)[SEED] == ("skipped", "noindex")
+
+
+def test_a_page_that_answers_again_has_no_reason_left(ledger: Ledger) -> None:
+    declare(ledger)
+    visit(ledger, fetched())
+    index(ledger)
+    miss(ledger, Missed(SEED, "server_error", 500, NOW, transient=True), 2)
+    assert states(ledger)[SEED] == ("indexed", "server_error")
+    ledger.visits.record("docs", 3, [(NotModified(SEED, NOW), "")], PINNED)
+    assert states(ledger)[SEED] == ("indexed", None)
+
+
+def test_a_page_that_is_set_aside_says_why_for_as_long_as_it_is(ledger: Ledger) -> None:
+    declare(ledger)
+    visit(ledger, fetched())
+    (job,) = ledger.work.claim("docs", "run", 10)
+    ledger.work.failed(job, "deadline", "30 s")
+    visit(ledger, fetched(), number=2)
+    assert states(ledger)[SEED] == ("failed", "deadline")
+    ledger.visits.record("docs", 3, [(NotModified(SEED, NOW), "")], PINNED)
+    assert states(ledger)[SEED] == ("failed", "deadline")
+    visit(ledger, fetched(), "h2", 4)
+    assert states(ledger)[SEED] == ("pending", None)
+
+
 def test_a_source_is_held_by_one_run(ledger: Ledger) -> None:
     declare(ledger)
     ledger.sources.take("docs", "first", NOW)

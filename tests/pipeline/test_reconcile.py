@@ -172,3 +172,36 @@ def test_a_page_that_is_done_twice_in_a_run_counts_once(ledger: Ledger) -> None:
     assert ledger.work.waiting("docs") == 1
     report = loop.run()
     assert (report.indexed, report.chunks_added) == (2, 3)
+
+
+def test_a_removal_that_fails_ends_the_run_and_is_tried_by_the_next(ledger: Ledger) -> None:
+    pages(ledger, "a")
+    reconcile(ledger, indexed)
+    ledger.settlements.rescope("docs", lambda url, depth: "excluded")
+    for _ in range(2):
+        report, pool = reconcile(ledger, lambda job: Failed(job, "index", "damaged"))
+        assert (report.failed, pool.seen) == (1, [[SEED + "a"]])
+        ledger.work.release_all("docs")
+
+
+def test_a_pause_that_ends_between_two_looks_loses_no_page(ledger: Ledger) -> None:
+    pages(ledger, "a")
+    clock, away = [0.0], [True]
+
+    def answer(job: Job) -> Result:
+        return Failed(job, "away", "", transient=True) if away.pop() else indexed(job)
+
+    def moved() -> None:
+        clock[0] += 0.6  # counting a large source takes a while
+        away.append(clock[0] < 1)
+
+    loop = Reconciler(
+        ledger,
+        ledger.sources.get("docs"),
+        "run",
+        ScriptedPool(answer),
+        on_change=moved,
+        now=lambda: clock[0],
+        wait=lambda _: None,
+    )
+    assert loop.run().indexed == 1
