@@ -15,12 +15,15 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 import fsspec
 import zstandard
+from fsspec.implementations.local import LocalFileSystem
 
 from pipeline.errors import HomeError, StorageFullError, TerminalError
 
@@ -29,6 +32,12 @@ class MissingBodyError(TerminalError):
     """The ledger names a body that the page store does not hold."""
 
     code = "missing_body"
+
+
+class DamagedFileError(TerminalError):
+    """A file of the page store does not hold what was written to it."""
+
+    code = "damaged_file"
 
 
 class MissingVerdictsError(TerminalError):
@@ -55,13 +64,16 @@ class PageStore:
         return digest
 
     def body(self, customer: str, digest: str) -> bytes:
-        """A body by its hash. Raises `MissingBodyError`."""
-        found = self._read(self._body(customer, digest))
+        """A body by its hash. Raises `MissingBodyError` or `DamagedFileError`."""
+        path = self._body(customer, digest)
+        found = self._read(path)
         if found is None:
             raise MissingBodyError(
                 f"body {digest[:12]} of customer {customer} is not in the page store",
                 "the next crawl fetches the page again",
             )
+        if hashlib.sha256(found).hexdigest() != digest:
+            raise _damaged(path)
         return found
 
     def delete_body(self, customer: str, digest: str) -> None:
@@ -129,17 +141,37 @@ class PageStore:
         return f"{self._root}/{customer}/sources/{source}/{kind}/{key[:2]}/{key}.zst"
 
     def _write(self, path: str, content: bytes) -> None:
-        with _named(self._url), self._fs.open(path, "wb", autocommit=False) as file:
+        with _named(self._url), self._whole(path) as file:
             file.write(self._pack(content))
-        with _named(self._url):
+
+    @contextmanager
+    def _whole(self, path: str) -> Iterator[IO[bytes]]:
+        """A file that is there when all is written, or not at all."""
+        if not isinstance(self._fs, LocalFileSystem):
+            with self._fs.open(path, "wb", autocommit=False) as file:
+                yield file
             file.commit()
+            return
+        # fsspec would write to the system's folder for temporary files: moving from there is a
+        # copy where it is another disk, and a process that is killed leaves the body there.
+        part = f"{path}.{uuid.uuid4().hex}.part"
+        try:
+            with self._fs.open(part, "wb") as file:
+                yield file
+            Path(part).replace(path)
+        except BaseException:
+            Path(part).unlink(missing_ok=True)
+            raise
 
     def _read(self, path: str) -> bytes | None:
         try:
             packed = self._fs.cat_file(path)
         except FileNotFoundError:
             return None
-        return zstandard.ZstdDecompressor().decompress(packed)
+        try:
+            return zstandard.ZstdDecompressor().decompress(packed)
+        except zstandard.ZstdError as error:
+            raise _damaged(path) from error
 
     def _delete(self, path: str) -> None:
         with suppress(FileNotFoundError):
@@ -168,6 +200,10 @@ def _named(url: str) -> Iterator[None]:
                 "mend its mode, or choose another with --home DIR",
             ) from error
         raise
+
+
+def _damaged(path: str) -> DamagedFileError:
+    return DamagedFileError(f"{path} is damaged", "put it back from a backup")
 
 
 def _encode(value: Mapping[str, Any]) -> bytes:

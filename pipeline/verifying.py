@@ -10,7 +10,7 @@ from indexer.model import Stored
 from pipeline import records
 from pipeline.index_stage import slot_of
 from pipeline.ledger import Source
-from pipeline.pagestore import MissingBodyError
+from pipeline.pagestore import DamagedFileError, MissingBodyError
 from pipeline.parts import Parts
 
 
@@ -54,9 +54,13 @@ def _page_problems(
 ) -> Iterator[str]:
     try:
         parts.store.body(source.customer, body_hash)
-    except MissingBodyError as error:
+    except (MissingBodyError, DamagedFileError) as error:
         yield str(error)
-    stored = parts.store.record(source.customer, source.name, url)
+    try:
+        stored = parts.store.record(source.customer, source.name, url)
+    except DamagedFileError as error:
+        yield str(error)
+        return
     if stored is None:
         yield "its document and plan are not in the page store"
         return

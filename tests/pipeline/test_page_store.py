@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import HomeError, StorageFullError
-from pipeline.pagestore import MissingBodyError, PageStore
+from pipeline.pagestore import DamagedFileError, MissingBodyError, PageStore
 
 URL = "https://a.example/x?y=1"
 
@@ -70,7 +70,37 @@ def test_a_half_written_file_is_never_seen(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(store, "_pack", full)
     with pytest.raises(StorageFullError, match="is full"):
         store.put_body("acme", b"x")
-    assert [path for path in tmp_path.rglob("*.zst") if path.is_file()] == []
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_nothing_is_written_outside_of_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    store = PageStore(str(tmp_path / "store"))
+    assert store.body("acme", store.put_body("acme", b"x")) == b"x"
+
+
+@pytest.mark.parametrize("cut", [0, 1, -1])
+def test_a_damaged_file_is_named(tmp_path: Path, cut: int) -> None:
+    store = PageStore(str(tmp_path))
+    digest = store.put_body("acme", b"x" * 100)
+    store.put_record("acme", "docs", URL, {"a": 1})
+    for path in tmp_path.rglob("*.zst"):
+        path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(DamagedFileError, match=digest):
+        store.body("acme", digest)
+    with pytest.raises(DamagedFileError, match="is damaged"):
+        store.record("acme", "docs", URL)
+
+
+def test_a_body_that_was_changed_is_found_out(tmp_path: Path) -> None:
+    store = PageStore(str(tmp_path))
+    digest, other = store.put_body("acme", b"x"), store.put_body("acme", b"y")
+    found = {path.stem: path for path in tmp_path.rglob("*.zst")}
+    found[digest].write_bytes(found[other].read_bytes())
+    with pytest.raises(DamagedFileError):
+        store.body("acme", digest)
 
 
 def test_a_store_that_cannot_be_written_is_named(
