@@ -51,7 +51,10 @@ class IndexStage:
         except errors.TransientError as error:
             return [_waiting(page.job, error) for page in pages]
         except errors.TerminalError as error:
-            return [Failed(page.job, "embedder", str(error)) for page in pages]
+            if len(pages) == 1:
+                return [Failed(page.job, "embedder", str(error)) for page in pages]
+            # One text that the embedder refuses must not take the other pages with it.
+            return [result for page in pages for result in self.run([page])]
         return [self._one(page, vectors, made) for page in pages]
 
     def _one(self, page: Parsed, vectors: dict[str, Vector], made: set[str]) -> Result:
