@@ -44,6 +44,10 @@ BROKEN_BODY = "broken_body"
 ERROR = "error"
 
 ELSEWHERE = frozenset({REDIRECT})
+#: Those of `SKIPPED` that a scope's rules decide from the URL alone: another scope may undo them.
+BY_SCOPE = frozenset(
+    {BAD_SCHEME, TOO_LONG, OUT_OF_SCOPE, EXCLUDED, NOT_INCLUDED, TOO_DEEP, FILE_TYPE}
+)
 SKIPPED = frozenset(
     {
         BAD_SCHEME,

@@ -119,9 +119,12 @@ def declare(
     rules = Rules(scope)
     scope = replace(scope, seeds=rules.seeds)
     owner = customer or (known.customer if known else name)
-    source = ledger.sources.declare(name, owner, scope, pins, datetime.now(UTC))
-    if known is not None and known.scope != scope:
+    old = known.scope if known else scope
+    source = ledger.sources.declare(name, owner, old, pins, datetime.now(UTC))
+    if old != scope:
+        # A scope is on record once it is applied: cut short, it is applied again.
         ledger.settlements.rescope(name, rules.why_not)
+        source = ledger.sources.declare(name, owner, scope, pins, datetime.now(UTC))
     return source
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, select
 
+from crawler import reasons
 from pipeline.ledger.schema import pages, update_page
 
 #: What a URL becomes that leaves the scope, or enters it.
@@ -24,16 +25,19 @@ class Settlements:
         """Apply a changed scope to every known URL; returns how many went in or out.
 
         `why_not` gives for URL and depth the reason why it is not in scope, or None. What is
-        indexed and is not in scope any more is to be removed.
+        indexed and is not in scope any more is to be removed. What was left out for another reason
+        than the scope (a trap, `nofollow`) stays out.
         """
-        query = select(pages.c.url, pages.c.depth, pages.c.fetch).where(pages.c.source == source)
+        query = select(pages.c.url, pages.c.depth, pages.c.fetch, pages.c.reason).where(
+            pages.c.source == source
+        )
         with self._engine.begin() as connection:
             changed: list[tuple[str, dict[str, Any]]] = []
             for row in connection.execute(query).all():
                 reason = why_not(row.url, row.depth)
                 if reason is not None and row.fetch != "skipped":
                     changed.append((row.url, _OUT | {"reason": reason}))
-                elif reason is None and row.fetch == "skipped":
+                elif reason is None and row.fetch == "skipped" and row.reason in reasons.BY_SCOPE:
                     changed.append((row.url, _IN))
             for url, values in changed:
                 connection.execute(update_page(source, url).values(**values))

@@ -130,6 +130,16 @@ def test_a_changed_scope_takes_known_urls_out_and_in_again(ledger: Ledger) -> No
     assert SEED + "old" in [task.url for task in ledger.visits.pending("docs", 1, 10, ())]
 
 
+@pytest.mark.parametrize("reason", ["trap", "nofollow"])
+def test_a_changed_scope_lets_nothing_in_that_it_did_not_keep_out(
+    ledger: Ledger, reason: str
+) -> None:
+    declare(ledger)
+    ledger.visits.discovered("docs", [Found(SEED + "2031/01", 1, SEED, reason)])
+    assert ledger.settlements.rescope("docs", lambda url, depth: None) == 0
+    assert states(ledger)[SEED + "2031/01"] == ("skipped", reason)
+
+
 def test_work_is_what_differs(ledger: Ledger) -> None:
     declare(ledger)
     visit(ledger, fetched())

@@ -1,0 +1,52 @@
+"""A source as a call wants it, whatever cut the call before short."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from crawler.model import Found, Scope
+from pipeline.errors import UsageError
+from pipeline.ingest import declare
+from pipeline.ledger.settlements import Settlements
+from pipeline.parts import Parts
+from pipeline.settings import Settings
+
+SEED = "https://a.example/"
+WIDE = Scope(seeds=(SEED,))
+NARROW = Scope(seeds=(SEED,), exclude=("/old/",))
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Parts:
+    opened = Parts.of(Settings(home=tmp_path), make=True)
+    declare(opened, "docs", None, WIDE, None)
+    opened.ledger.visits.discovered("docs", [Found(SEED + "old/a", 1, SEED)])
+    return opened
+
+
+def state(parts: Parts) -> tuple[str, str | None]:
+    (row,) = parts.ledger.pages.rows("docs")
+    return row.state, row.reason
+
+
+def test_a_narrower_scope_that_was_cut_short_is_applied_by_the_next_call(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut(_: Settlements, source: str, why_not: Callable[[str, int], str | None]) -> int:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Settlements, "rescope", cut)
+        with pytest.raises(KeyboardInterrupt):
+            declare(parts, "docs", None, NARROW, None)
+    assert declare(parts, "docs", None, NARROW, None).scope == NARROW
+    assert state(parts) == ("skipped", "excluded")
+
+
+def test_another_customers_call_changes_no_page(parts: Parts) -> None:
+    with pytest.raises(UsageError, match="belongs to customer docs"):
+        declare(parts, "docs", "other", NARROW, None)
+    assert state(parts) == ("pending", None)
