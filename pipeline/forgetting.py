@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -34,19 +35,20 @@ NOT_REACHED = "backups, exports and log files made before are not reached"
 def forget(parts: Parts, source: Source) -> Receipt:
     """Remove a source; with a customer's last source, all that is the customer's.
 
-    Raises `SourceBusyError` while a run holds the source. The ledger goes last, so that an
-    interrupted removal can be run again.
+    Raises `SourceBusyError` while a run holds the source, or another of the customer's: its
+    sources share bodies. The ledger goes last, so that an interrupted removal can be run again.
     """
-    with runs.held(parts.ledger, source.name):
-        points = parts.index.drop(slot_of(source))
+    with ExitStack() as held:
+        held.enter_context(runs.held(parts.ledger, source.name))
         others = [
             one for one in parts.ledger.sources.all(source.customer) if one.name != source.name
         ]
-        own = parts.ledger.pages.bodies(source.name)
         for other in others:
-            own -= parts.ledger.pages.bodies(other.name)
-        for digest in own:
-            parts.store.delete_body(source.customer, digest)
+            held.enter_context(runs.held(parts.ledger, other.name))
+        points = parts.index.drop(slot_of(source))
+        # Not only the bodies that its pages have now: what they had before goes too.
+        needed = {body for one in others for body in parts.ledger.pages.bodies(one.name)}
+        bodies = parts.store.keep_bodies(source.customer, needed)
         files = parts.store.forget_source(source.customer, source.name)
         # Cached vectors are not kept by source: another source of the customer makes its own
         # again, a removed one leaves nothing.
@@ -55,4 +57,4 @@ def forget(parts: Parts, source: Source) -> Receipt:
             files += parts.store.forget_customer(source.customer)
         pages = parts.ledger.sources.forget(source.name)
         parts.ledger.sources.compact()
-    return Receipt(source.name, source.customer, pages, points, files, len(own), cache_entries)
+    return Receipt(source.name, source.customer, pages, points, files, bodies, cache_entries)

@@ -16,7 +16,7 @@ import errno
 import hashlib
 import json
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -76,8 +76,17 @@ class PageStore:
             raise _damaged(path)
         return found
 
-    def delete_body(self, customer: str, digest: str) -> None:
-        self._delete(self._body(customer, digest))
+    def keep_bodies(self, customer: str, digests: Collection[str]) -> int:
+        """Remove all of a customer's bodies but these, and what writing left half done."""
+        kept = {f"{digest}.zst" for digest in digests}
+        gone = [
+            path
+            for path in self._fs.find(f"{self._root}/{customer}/bodies")
+            if path.rpartition("/")[2] not in kept
+        ]
+        for path in gone:
+            self._delete(path)
+        return len(gone)
 
     def put_fetch(self, customer: str, source: str, url: str, metadata: Mapping[str, Any]) -> None:
         """Store what the server said of a page, beside its body."""
