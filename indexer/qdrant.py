@@ -15,7 +15,7 @@ from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
 from indexer.errors import IndexFullError, IndexRefusedError, IndexUnavailableError
-from indexer.fusion import Fused, depth, fuse
+from indexer.fusion import Candidate, Fused, depth, fuse
 from indexer.model import Hit, Point, Slot, SparseVector, Stored, Swap, Vector
 from indexer.payload import Payload, batches, change, hit, one_embedder, rows, stored
 from indexer.tenancy import (
@@ -154,8 +154,8 @@ class QdrantIndex:
             side, place = divmod(number, len(slots))
             for one in answer.points:
                 key = (str(one.id), place)
-                sides[side].append((key, one.score))
                 payloads[key] = one.payload or {}
+                sides[side].append(Candidate(key, (payloads[key].get("url"), place), one.score))
         return fuse(*sides, limit), payloads
 
     def _scroll(self, slot: Slot, of: models.Filter) -> Iterator[tuple[str, Payload]]:

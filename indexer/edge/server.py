@@ -20,7 +20,7 @@ from indexer.edge import wire
 from indexer.edge.places import index_folder, lock, socket_path
 from indexer.edge.shards import LeavingError, Shards
 from indexer.errors import TerminalError, TransientError
-from indexer.fusion import depth, fuse
+from indexer.fusion import Candidate, depth, fuse
 from indexer.model import Slot
 from indexer.payload import Row
 
@@ -204,13 +204,16 @@ def operations(shards: Shards) -> dict[str, Callable[..., Any]]:
         slots: list[list[Any]], dense: bytes, indices: bytes, weights: bytes, limit: int
     ) -> list[Any]:
         with shards.reading([Slot(*slot) for slot in slots]) as found:
-            near: list[tuple[tuple[str, int], float]] = []
-            matching: list[tuple[tuple[str, int], float]] = []
+            near: list[Candidate[tuple[str, int]]] = []
+            matching: list[Candidate[tuple[str, int]]] = []
             for place, shard in enumerate(found):
                 if shard:
                     by_vector, by_terms = shard.rankings(dense, indices, weights, depth(limit))
-                    near += [((id_, place), score) for id_, score in by_vector]
-                    matching += [((id_, place), score) for id_, score in by_terms]
+                    for side, found_there in ((near, by_vector), (matching, by_terms)):
+                        side += [
+                            Candidate((id_, place), (url, place), score)
+                            for id_, url, score in found_there
+                        ]
             best = fuse(near, matching, limit)
             wanted: dict[int, list[str]] = {}
             for one in best:

@@ -58,6 +58,8 @@ INDEXING_KB = 450_000
 RESERVE = 96 * 1024 * 1024
 
 _PAGE_LIMIT = 1 << 30
+#: Id, URL and score of a point that a side of a search found.
+Found = tuple[str, str, float]
 _LOAD_TIMEOUT = 10.0
 
 
@@ -147,14 +149,17 @@ class Shard:
 
     def rankings(
         self, dense: bytes, indices: bytes, weights: bytes, depth: int
-    ) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
-        """The nearest `depth` points by vector and by terms, as (id, score)."""
+    ) -> tuple[list[Found], list[Found]]:
+        """The nearest `depth` points by vector and by terms."""
         queries = [_nearest(list(array("f", dense)), DENSE, depth)]
         if indices:  # a query of stop words alone has no terms
             terms = SparseVector(list(array("I", indices)), list(array("f", weights)))
             queries.append(_nearest(terms, SPARSE, depth))
         found = self._engine.query_batch(QueryBatchRequest(queries))
-        scored = [[(str(point.id), float(point.score)) for point in side] for side in found]
+        scored = [
+            [(str(one.id), str((one.payload or {}).get("url")), float(one.score)) for one in side]
+            for side in found
+        ]
         return scored[0], scored[1] if indices else []
 
     def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
@@ -255,4 +260,4 @@ def _point(row: Row) -> Point:
 
 
 def _nearest(vector: list[float] | SparseVector, name: str, depth: int) -> QueryRequest:
-    return QueryRequest(limit=depth, query=Query.Nearest(vector, using=name), with_payload=False)
+    return QueryRequest(limit=depth, query=Query.Nearest(vector, using=name), with_payload=["url"])

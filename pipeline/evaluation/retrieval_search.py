@@ -24,6 +24,7 @@ class ProductSearch:
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self._total = len(pieces)
+        self._pages = [piece.file for piece in pieces]
         self._languages = sorted({piece.lang for piece in pieces})
         self._holders: dict[int, list[tuple[int, float]]] = {}
         for at, piece in enumerate(pieces):
@@ -34,8 +35,11 @@ class ProductSearch:
     def ranking(self, question: str, cosine: Scores) -> list[int]:
         """Indices of pieces, best first."""
         sides = (cosine, self._sparse(question))
-        dense, terms = ([(f"{at:08}", float(side[at])) for at in _best(side)] for side in sides)
-        fused = fusion.fuse(dense, [one for one in terms if one[1] > 0.0], LIMIT)
+        dense, terms = (
+            [fusion.Candidate(f"{at:08}", self._pages[at], float(side[at])) for at in _best(side)]
+            for side in sides
+        )
+        fused = fusion.fuse(dense, [one for one in terms if one.score > 0.0], LIMIT)
         return [int(one.key) for one in fused]
 
     def _sparse(self, question: str) -> Scores:
