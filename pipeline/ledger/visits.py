@@ -17,6 +17,9 @@ from pipeline.ledger.schema import pages, update_page
 WITHDRAWN = frozenset({reasons.ROBOTS})
 #: Statuses after which a page is gone once a later visit confirms it.
 GONE = frozenset({404, 410})
+#: Redirects for good. Any other may lead to a log-in or a notice that covers a whole site for an
+#: hour: a page that is kept gives way to it once a later visit confirms it.
+MOVED = frozenset({301, 308})
 CONFIRMATIONS = 2
 #: What a kept page says of itself, which no failed visit unsays.
 _NOINDEX, _DUPLICATE = "noindex", "duplicate"
@@ -156,16 +159,19 @@ def _missed(connection: Connection, source: str, pass_number: int, visit: Missed
             pages.c.source == source, pages.c.url == visit.url
         )
     ).one_or_none()
-    if visit.target is not None:
-        values |= {"fetch": "redirect"} | withdrawn
-    elif visit.reason in WITHDRAWN:
+    kept = row is not None and row.body_hash is not None
+    missing = 1 + (row.missing_passes if row is not None else 0)
+    moved = visit.reason == reasons.REDIRECT and visit.status in MOVED
+    if visit.reason in WITHDRAWN:
         values |= {"fetch": "missed"} | withdrawn
-    elif row is None or row.body_hash is None:
+    elif visit.target is not None and (moved or not kept):
+        values |= {"fetch": "redirect"} | withdrawn
+    elif not kept:
         values["fetch"] = "missed"
-    elif visit.status in GONE:
-        values["missing_passes"] = row.missing_passes + 1
-        if row.missing_passes + 1 >= CONFIRMATIONS:
-            values |= {"fetch": "gone"} | withdrawn
+    elif visit.target is not None or visit.status in GONE:
+        values["missing_passes"] = missing
+        if missing >= CONFIRMATIONS:
+            values |= {"fetch": "redirect" if visit.target else "gone"} | withdrawn
     if row is not None and row.reason in _OF_THE_PAGE and "fetch" not in values:
         values["reason"] = row.reason
     _put(connection, source, visit.url, values)

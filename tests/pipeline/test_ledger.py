@@ -253,6 +253,30 @@ def test_not_modified_costs_nothing(ledger: Ledger) -> None:
     assert ledger.visits.pending("docs", 2, 10, ()) == []
 
 
+@pytest.mark.parametrize(
+    ("status", "reason", "visits"),
+    [
+        (301, "redirect", 1),
+        (308, "redirect", 1),
+        (302, "redirect", 2),
+        (307, "redirect", 2),
+        (200, "redirect", 2),  # a meta refresh
+        (301, "out_of_scope", 2),
+    ],
+)
+def test_a_page_gives_way_to_a_redirect_for_good_at_once_and_to_others_when_confirmed(
+    ledger: Ledger, status: int, reason: str, visits: int
+) -> None:
+    declare(ledger)
+    visit(ledger, fetched())
+    index(ledger)
+    for number in range(2, visits + 2):
+        assert ledger.work.waiting("docs") == 0
+        miss(ledger, Missed(SEED, reason, status, NOW, target=SEED + "notice"), number)
+    [job] = ledger.work.claim("docs", "run", 10)
+    assert job.body_hash is None
+
+
 def test_a_redirect_is_an_alias(ledger: Ledger) -> None:
     declare(ledger)
     ledger.visits.discovered("docs", [Found(SEED + "old", 1, SEED)])
