@@ -16,6 +16,7 @@ from indexer import sparse
 from pipeline import profiling, runs
 from pipeline.errors import EmptySourceError, PinnedError
 from pipeline.ledger import Counts, Ledger, Pins, Source
+from pipeline.page import check_supported
 from pipeline.pages import Report
 from pipeline.parts import Parts
 from pipeline.reconcile import Reconciler
@@ -26,6 +27,14 @@ PROGRESS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """A page that could not be fetched, or not be read."""
+
+    url: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ingested:
     """What an ingest came to."""
 
@@ -33,7 +42,13 @@ class Ingested:
     tally: Tally
     report: Report
     counts: Counts
+    failures: tuple[Failure, ...]
     seconds: float
+
+    @property
+    def unchanged(self) -> int:
+        """Pages in the index that this run left as they were."""
+        return max(0, self.counts.indexed - self.report.indexed)
 
     @property
     def failed_share(self) -> float:
@@ -91,10 +106,22 @@ def ingest(
             profiling.settle(ledger, parts.store, source)
             report = loop.run()
         ledger.sources.end_pass(name, datetime.now(UTC))
-    counts = ledger.pages.counts(name)
-    if counts.indexed == 0 and not tally.not_modified:
+    result = outcome(ledger, source, tally, report, started)
+    if result.counts.indexed == 0 and not tally.not_modified:
         raise _empty(ledger, source)
-    return Ingested(source, tally, report, counts, time.monotonic() - started)
+    return result
+
+
+def outcome(
+    ledger: Ledger, source: Source, tally: Tally, report: Report, started: float
+) -> Ingested:
+    """What a run that began at `started` (monotonic seconds) came to, by the ledger."""
+    failures = tuple(
+        Failure(row.url, ": ".join(filter(None, (row.reason, row.detail))))
+        for row in ledger.pages.rows(source.name, "failed")
+    )
+    counts = ledger.pages.counts(source.name)
+    return Ingested(source, tally, report, counts, failures, time.monotonic() - started)
 
 
 def _fetched(ledger: Ledger, name: str) -> int:
@@ -109,6 +136,8 @@ def declare(
     embedder = parts.embedder
     if known is not None:
         check_embedder(parts, known)
+    if policy is not None:
+        check_supported(policy)
     pins = Pins(
         policy=policy or (known.pins.policy if known else Policy()),
         parser=known.pins.parser if known else PARSER_VERSION,

@@ -12,6 +12,7 @@ from chunker.policy import Policy
 from chunker.repair import repair
 from chunker.tokens import Counter
 from chunker.verify import verify
+from pipeline.errors import UsageError
 from planner_serving.errors import TerminalError
 from planner_serving.ports import Planner
 from planner_serving.structural import StructuralPlanner
@@ -27,6 +28,18 @@ class Chunked:
     chunks: tuple[Chunk, ...]
     replaced: bool
     """The plan is the structural one in place of one that could not be repaired."""
+
+
+def check_supported(policy: Policy) -> None:
+    """Raises `UsageError` for what a policy may ask and this release does not do."""
+    asked = (
+        (policy.planner != "structural", f"planner {policy.planner}", 'planner = "structural"'),
+        (policy.escalation_threshold > 0, "escalation_threshold", "escalation_threshold = 0.0"),
+        (policy.enrichment, "enrichment", "enrichment = false"),
+    )
+    for given, name, instead in asked:
+        if given:
+            raise UsageError(f"{name} is not part of this release", f"use {instead}")
 
 
 def chunk(

@@ -14,8 +14,8 @@ from indexer.caches import embedding_key
 from indexer.points import point_ids
 from pipeline import records, runs
 from pipeline.index_stage import slot_of
-from pipeline.ingest import Ingested, Progress, check_embedder, watch
-from pipeline.page import chunk
+from pipeline.ingest import Ingested, Progress, check_embedder, outcome, watch
+from pipeline.page import check_supported, chunk
 from pipeline.parts import Parts
 from pipeline.reconcile import Reconciler
 
@@ -36,6 +36,7 @@ def rechunk(
     ledger = parts.ledger
     source = ledger.sources.get(name)
     check_embedder(parts, source)
+    check_supported(policy)
     with runs.held(ledger, name) as run:
         pins = replace(source.pins, policy=policy)
         source = ledger.sources.declare(
@@ -46,7 +47,7 @@ def rechunk(
             loop = Reconciler(ledger, source, run.runner, topology.RayPool(parts, source))
             loop.on_change = watch(run, loop.report, on_progress)
             report = loop.run()
-    return Ingested(source, Tally(), report, ledger.pages.counts(name), time.monotonic() - started)
+    return outcome(ledger, source, Tally(), report, started)
 
 
 @dataclass(slots=True)
@@ -67,6 +68,7 @@ class Forecast:
 
 def forecast(parts: Parts, name: str, policy: Policy) -> Forecast:
     """Chunk every stored document of a source by another policy; changes nothing."""
+    check_supported(policy)
     source = parts.ledger.sources.get(name)
     slot, seen, found = slot_of(source), set[str](), Forecast()
     for url, _, _ in parts.ledger.pages.indexed(name):

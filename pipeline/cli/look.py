@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,6 +18,7 @@ from pipeline.errors import UsageError
 from pipeline.page import Chunked
 from pipeline.settings import Settings
 
+PlannerName = Literal["structural", "vllm", "endpoint"]
 PageArgument = Annotated[str, typer.Argument(help="A file, or a URL to fetch.", metavar="FILE|URL")]
 
 
@@ -52,7 +53,7 @@ def parse(
 def plan(
     page: PageArgument,
     planner: Annotated[
-        Literal["structural", "vllm", "endpoint"] | None,
+        PlannerName | None,
         typer.Option("--planner", help="Who groups the units; default: the policy's."),
     ] = None,
     policy: PolicyOption = None,
@@ -121,20 +122,18 @@ def chunks(
 def _chunked(
     page: str,
     policy: Path | None,
-    planner: str | None,
+    planner: PlannerName | None,
     allow_host: list[str] | None,
     home: Path | None,
 ) -> tuple[Document, Chunked]:
     from indexer.embedders import open_embedder
-    from pipeline.page import chunk
+    from pipeline.page import check_supported, chunk
 
     known, _ = settings(home)
     wanted = load_policy(policy) if policy else Policy()
-    if (planner or wanted.planner) != "structural":
-        raise UsageError(
-            f"planner {planner or wanted.planner} is not part of this release",
-            "use --planner structural",
-        )
+    if planner is not None:
+        wanted = replace(wanted, planner=planner)
+    check_supported(wanted)
     document = _document(page, allow_host, known)
     return document, chunk(document, wanted, open_embedder(known.embedder).count)
 

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from chunker.policy import Policy
 from crawler.model import Found, Scope
 from pipeline.errors import UsageError
 from pipeline.ingest import declare
 from pipeline.ledger.settlements import Settlements
 from pipeline.parts import Parts
+from pipeline.rechunk import forecast, rechunk
 from pipeline.settings import Settings
 
 SEED = "https://a.example/"
@@ -50,3 +52,24 @@ def test_another_customers_call_changes_no_page(parts: Parts) -> None:
     with pytest.raises(UsageError, match="belongs to customer docs"):
         declare(parts, "docs", "other", NARROW, None)
     assert state(parts) == ("pending", None)
+
+
+@pytest.mark.parametrize(
+    ("policy", "named"),
+    [
+        (Policy(planner="endpoint"), "planner endpoint"),
+        (Policy(escalation_threshold=0.5), "escalation_threshold"),
+        (Policy(enrichment=True), "enrichment"),
+    ],
+)
+def test_a_policy_that_would_not_be_followed_is_refused_by_name(
+    parts: Parts, policy: Policy, named: str
+) -> None:
+    for call in (
+        lambda: declare(parts, "docs", None, WIDE, policy),
+        lambda: rechunk(parts, "docs", policy),
+        lambda: forecast(parts, "docs", policy),
+    ):
+        with pytest.raises(UsageError, match=named):
+            call()
+    assert parts.ledger.sources.get("docs").pins.policy == Policy()
