@@ -63,7 +63,7 @@ class HomeNotWritableError(TerminalError):
 
 
 class IndexDamagedError(TerminalError):
-    """A slot's files cannot be read; `wrac reindex` makes them again."""
+    """A slot's files cannot be read; dropping the slot removes them."""
 
 
 class IndexRefusedError(TerminalError):

@@ -12,8 +12,6 @@ from typing import Any, Literal
 from chunker.policy import Policy, from_mapping
 from crawler.model import Scope
 
-#: What a page's last visit came to.
-Fetch = Literal["pending", "fetched", "redirect", "missed", "gone", "skipped"]
 State = Literal["indexed", "pending", "skipped", "failed", "deleted"]
 
 

@@ -60,7 +60,7 @@ pages = Table(
     Column("found_on", Text),
     # The last pass that visited it; 0: never.
     Column("visited_pass", Integer, nullable=False, default=0),
-    # What the last visit came to.
+    # What the last visit came to: pending, fetched, redirect, missed, gone or skipped.
     Column("fetch", String(16), nullable=False, default="pending"),
     Column("reason", String(32)),
     Column("detail", Text),
