@@ -7,11 +7,14 @@ costs what there is to do and not what there is.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sqlalchemy import (
     JSON,
     BigInteger,
     Boolean,
     Column,
+    Connection,
     DateTime,
     Index,
     Integer,
@@ -20,11 +23,14 @@ from sqlalchemy import (
     Table,
     Text,
     Update,
+    select,
     text,
     update,
 )
 
 VERSION = 1
+#: Rows that one statement locks: a statement has a limited number of parameters.
+LOCKED_AT_ONCE = 1000
 
 metadata = MetaData()
 
@@ -112,3 +118,22 @@ usage = Table(
 def update_page(source: str, url: str) -> Update:
     """An UPDATE of one page's row."""
     return update(pages).where(pages.c.source == source, pages.c.url == url)
+
+
+def lock_pages(connection: Connection, source: str, urls: Iterable[str]) -> None:
+    """Lock pages' rows before a transaction writes to several, in one order for all of them.
+
+    On PostgreSQL two transactions that write to the same rows in different orders end in a
+    deadlock, and one of them with an error. SQLite has one writer at a time.
+    """
+    if connection.dialect.name == "sqlite":
+        return
+    ordered = sorted(set(urls))
+    for start in range(0, len(ordered), LOCKED_AT_ONCE):
+        connection.execute(
+            select(pages.c.url)
+            .where(pages.c.source == source)
+            .where(pages.c.url.in_(ordered[start : start + LOCKED_AT_ONCE]))
+            .order_by(pages.c.url.collate("C"))
+            .with_for_update()
+        )

@@ -13,7 +13,7 @@ from crawler.model import Scope
 from pipeline.errors import SourceBusyError, UnknownSourceError, UsageError
 from pipeline.ledger import sql
 from pipeline.ledger.model import Pins, Source
-from pipeline.ledger.schema import pages, sources, usage
+from pipeline.ledger.schema import lock_pages, pages, sources, usage
 
 #: How long a run that shows no sign of life keeps its source.
 RUN_LEASE = timedelta(seconds=60)
@@ -121,6 +121,7 @@ class Sources:
         values = {"verdicts": verdicts} | ({"settled_verdicts": verdicts} if settled else {})
         with self._engine.begin() as connection:
             connection.execute(update(sources).where(sources.c.name == name).values(**values))
+            lock_pages(connection, name, urls)
             for start in range(0, len(urls), 500):
                 connection.execute(
                     update(pages)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, case, func, literal, s
 from crawler import reasons
 from crawler.model import Fetched, Found, Missed, NotModified, Outcome, Task
 from pipeline.ledger import sql
-from pipeline.ledger.schema import pages, update_page
+from pipeline.ledger.schema import lock_pages, pages, update_page
 
 #: Reasons after which a page must leave the index at once: its owner asked for it.
 WITHDRAWN = frozenset({reasons.ROBOTS})
@@ -85,6 +85,7 @@ class Visits:
     def discovered(self, source: str, links: Sequence[Found]) -> None:
         """Add URLs. A known URL keeps what is known, but may come nearer or into scope."""
         with self._engine.begin() as connection:
+            lock_pages(connection, source, (link.url for link in links))
             _add_links(connection, source, links)
 
     def record(
@@ -96,6 +97,7 @@ class Visits:
         indexed as it is, unless its owner withdrew it or it is gone for the second time.
         """
         with self._engine.begin() as connection:
+            lock_pages(connection, source, _urls(visit for visit, _ in visits))
             for visit, body_hash in visits:
                 if isinstance(visit, Fetched):
                     _fetched(connection, source, pass_number, visit, body_hash, pins)
@@ -111,6 +113,16 @@ class Visits:
                     )
                 else:
                     _missed(connection, source, pass_number, visit)
+
+
+def _urls(visits: Iterable[Outcome]) -> Iterator[str]:
+    """Every page that recording these visits writes to."""
+    for visit in visits:
+        yield visit.url
+        if isinstance(visit, Fetched):
+            yield from (link.url for link in visit.links)
+            if visit.canonical is not None:
+                yield visit.canonical
 
 
 def _fetched(

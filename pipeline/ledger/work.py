@@ -11,7 +11,7 @@ from sqlalchemy import Engine, Row, case, func, or_, select, update
 
 from pipeline.ledger import sql
 from pipeline.ledger.model import Job
-from pipeline.ledger.schema import DIFFERS, UNSURE, pages, sources, update_page
+from pipeline.ledger.schema import DIFFERS, UNSURE, lock_pages, pages, sources, update_page
 
 #: A page that killed its worker this often is set aside.
 MAX_ATTEMPTS = 3
@@ -64,6 +64,8 @@ class Work:
     def done(self, results: Sequence[Done], now: datetime) -> None:
         """Record pages as indexed the way their job wanted them, whatever is wanted by now."""
         with self._engine.begin() as connection:
+            for source in {result.job.source for result in results}:
+                lock_pages(connection, source, (result.job.url for result in results))
             for result in results:
                 connection.execute(
                     update_page(result.job.source, result.job.url).values(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -150,6 +151,29 @@ def test_work_is_what_differs(ledger: Ledger) -> None:
     assert index(ledger) == []
     visit(ledger, fetched(), "h2", 3)
     assert index(ledger) == [SEED]
+
+
+def test_a_crawl_and_the_loop_write_to_the_same_pages_at_the_same_time(ledger: Ledger) -> None:
+    declare(ledger)
+    urls = [f"{SEED}p{number:02}" for number in range(20)]
+    links = tuple(Found(url, 1, SEED) for url in urls)
+    visits = [(fetched(url, links=links), "h") for url in reversed(urls)]
+    ledger.visits.record("docs", 1, visits, PINNED)
+    jobs = ledger.work.claim("docs", "run", 100)
+    done = [Done(job, 1, "d", "T") for job in jobs]
+
+    def crawl() -> None:
+        for _ in range(25):
+            ledger.visits.record("docs", 1, visits, PINNED)
+
+    def loop() -> None:
+        for number in range(50):
+            ledger.work.done(done, NOW)
+            ledger.sources.publish("docs", f"v{number}", urls, settled=False)
+
+    with ThreadPoolExecutor(2) as threads:
+        for call in [threads.submit(crawl), threads.submit(loop)]:
+            call.result()
 
 
 def test_a_claimed_page_is_not_claimed_twice_by_one_run(ledger: Ledger) -> None:
