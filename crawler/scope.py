@@ -98,7 +98,11 @@ def _pattern(pattern: str) -> str:
     what is below it.
     """
     text = pattern + "*" if pattern.endswith("/") else pattern
-    body = ".*".join(re.escape(piece) for piece in text.split("*"))
+    first, *rest = [re.escape(piece) for piece in text.split("*")]
+    # What lies between two stars is found at its first place and nowhere else (an atomic group):
+    # that decides the same, and no address can make it slow.
+    found = "".join(f"(?>.*?{piece})" for piece in rest[:-1])
+    body = f"{first}{found}.*{rest[-1]}" if rest else first
     if pattern.startswith("/"):
         return f"[a-z]+://[^/]+{body}"
     if "://" in pattern or pattern.startswith("*"):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from itertools import count, takewhile
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crawler.model import Scope
 from crawler.scope import Rules
@@ -186,3 +189,22 @@ def test_a_site_that_generates_templates_runs_out_of_them(monkeypatch: pytest.Mo
     taken = sum(not traps.caught(f"http://h/{'x' * n}?a=1") for n in range(1, 500))
     # Five URLs make two templates each; the others share the budget of the last.
     assert taken == 5 + 7
+
+
+@given(
+    st.lists(st.text("ab/", max_size=3), min_size=1, max_size=5),
+    st.text("ab/", max_size=12),
+)
+def test_a_star_matches_anything_and_nothing_else_does(pieces: list[str], path: str) -> None:
+    pattern = "https://a.example/" + "*".join(pieces)
+    rules = Rules(Scope(seeds=("https://a.example/",), exclude=(pattern,)))
+    whole = pattern + "*" if pattern.endswith("/") else pattern
+    simple = re.compile(".*".join(map(re.escape, whole.split("*"))))
+    url = f"https://a.example/{path}"
+    assert (rules.why_not(url) == "excluded") == bool(simple.fullmatch(url))
+
+
+@pytest.mark.timeout(20)
+def test_no_address_makes_a_pattern_slow() -> None:
+    rules = Rules(Scope(seeds=("https://a.example/",), exclude=("*" + "a*" * 12 + "z",)))
+    assert rules.why_not("https://a.example/" + "a" * 1900) is None
