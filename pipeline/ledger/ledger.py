@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Engine, insert, inspect, select
+from sqlalchemy import Connection, Engine, insert, inspect, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import OperationalError
 
@@ -64,17 +64,29 @@ def open_ledger(url: str) -> Ledger:
 
 
 def _check_schema(engine: Engine) -> None:
-    if not inspect(engine).has_table("schema"):
-        schema.metadata.create_all(engine)
-    with engine.begin() as connection:
-        version = connection.scalar(select(schema.schema.c.version))
-        if version is None:
-            connection.execute(insert(schema.schema).values(version=schema.VERSION))
-        elif version > schema.VERSION:
-            raise HomeError(
-                f"the ledger has schema {version}; this software knows {schema.VERSION}",
-                "install the newer wrac that wrote it",
-            )
+    with sql.read(engine) as connection:
+        version = _version(connection)
+    if version is None:
+        with engine.begin() as connection:
+            sql.lock_schema(connection)
+            version = _version(connection) or _made(connection)
+    if version > schema.VERSION:
+        raise HomeError(
+            f"the ledger has schema {version}; this software knows {schema.VERSION}",
+            "install the newer wrac that wrote it",
+        )
+
+
+def _version(connection: Connection) -> int | None:
+    if not inspect(connection).has_table("schema"):
+        return None
+    return connection.scalar(select(schema.schema.c.version))
+
+
+def _made(connection: Connection) -> int:
+    schema.metadata.create_all(connection)
+    connection.execute(insert(schema.schema).values(version=schema.VERSION))
+    return schema.VERSION
 
 
 def _to_json(value: Any) -> str:

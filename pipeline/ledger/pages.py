@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Engine, Row, case, func, select
@@ -98,6 +99,14 @@ class Pages:
                 (row.url, row.body_hash, row.content_type or "")
                 for row in connection.execute(query)
             ]
+
+    def last_fetched(self, source: str, urls: Collection[str]) -> dict[str, datetime]:
+        """When each of these pages was last fetched, or found to be unchanged."""
+        query = select(pages.c.url, pages.c.fetched_at).where(
+            pages.c.source == source, pages.c.url.in_(urls), pages.c.fetched_at.is_not(None)
+        )
+        with sql.read(self._engine) as connection:
+            return {row.url: sql.utc(row.fetched_at) for row in connection.execute(query)}
 
     def documents(self, source: str) -> Iterator[str]:
         """URLs of all pages that are indexed or to be."""

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Engine, Row, case, delete, func, or_, select, update
+from sqlalchemy import Connection, Engine, Row, case, delete, func, or_, select, update
 
 from crawler.model import Scope
 from pipeline.errors import SourceBusyError, UnknownSourceError, UsageError
@@ -32,38 +32,20 @@ class Sources:
         `UsageError` if the source belongs to another customer.
         """
         with self._engine.begin() as connection:
-            row = connection.execute(
-                select(sources.c.customer, sources.c.pins).where(sources.c.name == name)
-            ).one_or_none()
-            if row is None:
-                connection.execute(
-                    sql.insert(connection, sources).values(
-                        name=name,
-                        customer=customer,
-                        scope=asdict(scope),
-                        pins=pins.to_json(),
-                        created_at=now,
-                    )
+            made = connection.execute(
+                sql.insert(connection, sources)
+                .values(
+                    name=name,
+                    customer=customer,
+                    scope=asdict(scope),
+                    pins=pins.to_json(),
+                    created_at=now,
                 )
-            elif row.customer != customer:
-                raise UsageError(
-                    f"source {name} belongs to customer {row.customer}, not {customer}",
-                    "choose another source name, or leave --customer out",
-                )
-            else:
-                connection.execute(
-                    update(sources)
-                    .where(sources.c.name == name)
-                    .values(scope=asdict(scope), pins=pins.to_json())
-                )
-                old, new = Pins.from_json(row.pins).fingerprint, pins.fingerprint
-                if old != new:
-                    # `wanted` ends in the pins' fingerprint, 16 characters.
-                    connection.execute(
-                        update(pages)
-                        .where(pages.c.source == name, pages.c.wanted.is_not(None))
-                        .values(wanted=_cut_last(pages.c.wanted) + new, failed=None, attempts=0)
-                    )
+                .on_conflict_do_nothing()
+                .returning(sources.c.name)
+            ).first()
+            if made is None:
+                _change(connection, name, customer, scope, pins)
         return self.get(name)
 
     def get(self, name: str) -> Source:
@@ -190,6 +172,30 @@ class Sources:
             connection.exec_driver_sql("VACUUM")
             if self._engine.dialect.name == "sqlite":
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _change(connection: Connection, name: str, customer: str, scope: Scope, pins: Pins) -> None:
+    row = connection.execute(
+        select(sources.c.customer, sources.c.pins).where(sources.c.name == name).with_for_update()
+    ).one()
+    if row.customer != customer:
+        raise UsageError(
+            f"source {name} belongs to customer {row.customer}, not {customer}",
+            "choose another source name, or leave --customer out",
+        )
+    connection.execute(
+        update(sources)
+        .where(sources.c.name == name)
+        .values(scope=asdict(scope), pins=pins.to_json())
+    )
+    old, new = Pins.from_json(row.pins).fingerprint, pins.fingerprint
+    if old != new:
+        # `wanted` ends in the pins' fingerprint, 16 characters.
+        connection.execute(
+            update(pages)
+            .where(pages.c.source == name, pages.c.wanted.is_not(None))
+            .values(wanted=_cut_last(pages.c.wanted) + new, failed=None, attempts=0)
+        )
 
 
 def _last(column: Any) -> Any:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event
+from sqlalchemy import Connection, Engine, Table, create_engine, event, func, select
 from sqlalchemy.dialects import postgresql, sqlite
+
+#: PostgreSQL's locks of this kind are numbers that programs agree on: "wrac" in ASCII.
+_SCHEMA_LOCK = 0x77726163
 
 
 def engine(url: str, **options: Any) -> Engine:
@@ -27,6 +30,12 @@ def insert(connection: Connection, table: Table) -> Any:
     """An INSERT that can be given `on_conflict_do_nothing` or `on_conflict_do_update`."""
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
     return dialect.insert(table)
+
+
+def lock_schema(connection: Connection) -> None:
+    """Until the transaction ends, no other makes tables. On SQLite every writer has that alone."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(_SCHEMA_LOCK)))
 
 
 def utc(moment: datetime) -> datetime:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from threading import Barrier
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from chunker.policy import Policy
 from crawler.model import Fetched, Found, Missed, NotModified, Scope
 from pipeline.errors import HomeError, SourceBusyError, UnknownSourceError, UsageError
-from pipeline.ledger import Ledger, Pins, open_ledger, schema
+from pipeline.ledger import Ledger, Pins, Source, open_ledger, schema
 from pipeline.ledger.work import Done
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -59,6 +60,34 @@ def test_a_source_is_kept_as_it_was_declared(ledger: Ledger) -> None:
     ledger.sources.declare("docs", "acme", scope, PINS, NOW)
     source = ledger.sources.get("docs")
     assert (source.customer, source.scope, source.pins) == ("acme", scope, PINS)
+
+
+def test_a_source_that_two_calls_declare_at_once_is_one(ledger: Ledger) -> None:
+    at_once = Barrier(2)
+
+    def call(name: str) -> Source:
+        at_once.wait()
+        return ledger.sources.declare(name, "acme", Scope(seeds=(SEED,)), PINS, NOW)
+
+    with ThreadPoolExecutor(2) as threads:
+        for name in ("a", "b", "c", "d"):
+            first, second = threads.map(call, (name, name))
+            assert first == second
+
+
+def test_a_ledger_that_several_open_first_is_made_once(ledger_url: str) -> None:
+    at_once = Barrier(3)
+
+    def call(_: int) -> None:
+        at_once.wait()
+        open_ledger(ledger_url).close()
+
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(call, range(3)))
+    opened = open_ledger(ledger_url)
+    with opened.engine.connect() as connection:
+        assert connection.scalars(select(schema.schema.c.version)).all() == [schema.VERSION]
+    opened.close()
 
 
 def test_a_source_belongs_to_one_customer(ledger: Ledger) -> None:
