@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 from indexer.model import Hit
 from pipeline.errors import UnknownSourceError, UsageError
@@ -54,4 +56,15 @@ def find(
             "set embedder to the source's, or search one source",
         )
     slots = [slot_of(one) for one in sources]
-    return search(parts.index, parts.embedder, slots, text, limit=limit, budget=budget)
+    hits = search(parts.index, parts.embedder, slots, text, limit=limit, budget=budget)
+    return _dated(parts.ledger, hits)
+
+
+def _dated(ledger: Ledger, hits: Sequence[Hit]) -> list[Hit]:
+    """The hits with the time of their page's last visit. A page that was found to be unchanged
+    is fresh, though nothing of it was stored again."""
+    urls: dict[str, set[str]] = defaultdict(set)
+    for hit in hits:
+        urls[hit.source].add(hit.url)
+    seen = {source: ledger.pages.last_fetched(source, of) for source, of in urls.items()}
+    return [replace(hit, fetched_at=seen[hit.source].get(hit.url, hit.fetched_at)) for hit in hits]

@@ -79,8 +79,11 @@ def test_running_it_again_costs_no_body_no_plan_and_no_embedding(
     site: Running,
 ) -> None:
     before = contents(home, SITE)
+    fetched = [hit["fetched_at"] for hit in wrac(home, "search", "parking")[1]["hits"]]
     code, again = ingest(home, site)
     assert code == 0
+    later = [hit["fetched_at"] for hit in wrac(home, "search", "parking")[1]["hits"]]
+    assert all(new > old for new, old in zip(later, fetched, strict=True))
     assert again["plans"]["made"] == again["embeddings"]["made"] == 0
     assert again["pages"]["fetched"] == 0
     assert again["pages"]["indexed"] == again["pages"]["deleted"] == 0
