@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from chunker.model import Chunk, Document, Plan
 from pipeline.ledger import Job
@@ -79,7 +79,6 @@ class Report:
     """What a run did: the counts of `ingest` and `rechunk` in JSON."""
 
     indexed: int = 0
-    unchanged: int = 0
     failed: int = 0
     deleted: int = 0
     chunks_added: int = 0
@@ -90,14 +89,13 @@ class Report:
     plans_repaired: int = 0
     embeddings_made: int = 0
     embeddings_cached: int = 0
-    errors: list[dict[str, str]] = field(default_factory=list)
 
     def add(self, result: Result, again: bool = False) -> None:
         """Count a result. `again`: the run has counted the page, only its chunks are new."""
         page = not again
         match result:
             case Indexed():
-                self.indexed += page
+                self.indexed += page and result.chunks > 0  # one without text is skipped
                 self.chunks_added += result.added
                 self.chunks_kept += result.kept
                 self.chunks_deleted += result.deleted
@@ -105,13 +103,8 @@ class Report:
                 self.plans_repaired += result.plan_repaired
                 self.embeddings_made += result.embedded
                 self.embeddings_cached += result.embedded_cached
-            case Unchanged():
-                self.unchanged += page
             case Removed():
                 self.deleted += page
                 self.chunks_deleted += result.deleted
             case Failed():
                 self.failed += 1
-                self.errors.append(
-                    {"url": result.job.url, "error": f"{result.reason}: {result.detail}"}
-                )

@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from chunker.html.decode import decode
-from chunker.model import Unit
+from chunker.model import Document, Unit
 from chunker.plain import plain
 from crawler import reasons
 from crawler.scope import Rules
 from crawler.urls import canonical
 from indexer.model import Hit
 from indexer.search import search
+from indexer.sparse import language, terms
 from pipeline import records
 from pipeline.index_stage import slot_of
 from pipeline.ledger import PageRow, Source
 from pipeline.parts import Parts
-from pipeline.records import Record
 
 Stage = Literal[
     "scope",
@@ -37,6 +37,8 @@ Stage = Literal[
     "rank",
     "found",
 ]
+#: Formats whose bytes are text that a paragraph can be looked for in.
+AS_TEXT = frozenset({"html", "markdown", "text", "csv"})
 #: Share of a paragraph's words that a text must hold to be where it is.
 HOLDS = 0.8
 #: How far down a ranking a chunk is looked for.
@@ -94,6 +96,10 @@ def _page(
     evidence: dict[str, Any] = {"source": source.name, "url": row.url, "state": row.state}
     if row.canonical != row.url:
         target = parts.ledger.pages.get(source.name, row.canonical)
+        if row.reason == reasons.OUT_OF_SCOPE:
+            return Why("scope", f"it redirects out of scope, to {row.canonical}", evidence)
+        if row.reason == reasons.REDIRECT and (target is None or target.reason == row.reason):
+            return Why("fetch", f"it redirects to {row.canonical}, which leads nowhere", evidence)
         if target is None or target.canonical != target.url:
             return Why("duplicate", f"it stands for {row.canonical}", evidence)
         found = _page(parts, sources, source, target, paragraph, query, k)
@@ -105,9 +111,9 @@ def _page(
     if stored is None:
         return Why("parse", row.detail or "the page has not been processed yet", evidence)
     record = records.from_json(stored)
-    unit, share = _best(record, paragraph)
+    unit, share = _best(record.document, paragraph)
     if unit is None or share < HOLDS:
-        return _not_in_units(parts, source, row, paragraph, evidence)
+        return _not_in_units(parts, source, row, record.document, paragraph, evidence)
     evidence |= {"unit": unit.id, "words_held": round(share, 2), "locator": unit.locator}
     if unit.id in record.plan.dropped:
         reason = record.plan.dropped[unit.id]
@@ -145,13 +151,22 @@ def _before_parsing(row: PageRow, evidence: dict[str, Any]) -> Why | None:
 
 
 def _not_in_units(
-    parts: Parts, source: Source, row: PageRow, paragraph: str, evidence: dict[str, Any]
+    parts: Parts,
+    source: Source,
+    row: PageRow,
+    document: Document,
+    paragraph: str,
+    evidence: dict[str, Any],
 ) -> Why:
+    if document.format not in AS_TEXT:
+        evidence["format"] = document.format
+        return Why("parse", f"what was read of the {document.format} file lacks it", evidence)
     for url, digest, _ in parts.ledger.pages.indexed(source.name):
         if url == row.url:
             body = decode(parts.store.body(source.customer, digest)).text
             visible = html.unescape(re.sub(r"<[^>]*>", " ", body))
-            share = _share(_words(paragraph), set(_words(visible)))
+            lang = document.lang
+            share = _share(_words(paragraph, lang), set(_words(visible, lang)))
             evidence["words_held_by_body"] = round(share, 2)
             if share >= HOLDS:
                 return Why(
@@ -198,13 +213,13 @@ def _above(hits: Sequence[Hit]) -> Iterator[dict[str, Any]]:
         }
 
 
-def _best(record: Record, paragraph: str) -> tuple[Unit | None, float]:
+def _best(document: Document, paragraph: str) -> tuple[Unit | None, float]:
     """The unit that holds most of a paragraph's words, and the share that it holds."""
-    words = _words(paragraph)
-    markdown = record.document.markdown
+    words = _words(paragraph, document.lang)
+    markdown = document.markdown
     shares = [
-        (_share(words, set(_words(plain(markdown[unit.start : unit.end])))), unit)
-        for unit in record.document.units
+        (_share(words, set(_words(plain(markdown[unit.start : unit.end]), document.lang))), unit)
+        for unit in document.units
     ]
     if not shares or not words:
         return None, 0.0
@@ -216,5 +231,6 @@ def _share(words: Sequence[str], held: set[str]) -> float:
     return sum(word in held for word in words) / len(words) if words else 0.0
 
 
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.lower())
+def _words(text: str, lang: str) -> list[str]:
+    """As the index has them: a sentence of a script without spaces is more than one word."""
+    return terms(text.lower(), language(lang))

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from pipeline.ingest import Ingested
     from pipeline.ingest import Progress as Step
 
+#: Failed pages that the text for people names; the JSON names all.
+NAMED = 20
+
 
 def ingest(
     urls: Annotated[list[str], typer.Argument(metavar="URL...", help="Where the site begins.")],
@@ -133,7 +136,7 @@ def to_json(result: Ingested) -> dict[str, Any]:
             "fetched": tally.fetched,
             "not_modified": tally.not_modified,
             "indexed": report.indexed,
-            "unchanged": report.unchanged + tally.not_modified,
+            "unchanged": result.unchanged,
             "skipped": counts.skipped,
             "failed": counts.failed,
             "deleted": report.deleted,
@@ -159,13 +162,13 @@ def to_json(result: Ingested) -> dict[str, Any]:
         },
         "reasons": dict(counts.reasons),
         "seconds": round(result.seconds, 3),
-        "errors": report.errors,
+        "errors": [asdict(failure) for failure in result.failures],
     }
 
 
 def _show(result: Ingested, value: dict[str, Any]) -> None:
     pages, chunks, made = value["pages"], value["chunks"], value["embeddings"]
-    counts = result.counts
+    counts, listed = result.counts, f"wrac pages --source {result.source.name}"
     out.print(
         f"[bold]{result.source.name}[/]: {counts.indexed} pages in {counts.chunks} chunks "
         f"are indexed, in {value['seconds']:.1f} s"
@@ -181,9 +184,11 @@ def _show(result: Ingested, value: dict[str, Any]) -> None:
     )
     reasons = ", ".join(f"{count} {word}" for word, count in sorted(value["reasons"].items()))
     if reasons:
-        out.print(f"  why not {reasons}  (wrac pages --source {result.source.name} lists them)")
-    for error in value["errors"]:
+        out.print(f"  why not {reasons}  ({listed} lists them)")
+    for error in value["errors"][:NAMED]:
         err.print(f"[red]failed[/] {escape(error['url'])}: {escape(error['error'])}")
+    if len(value["errors"]) > NAMED:
+        err.print(f"and {len(value['errors']) - NAMED} more: {listed} --state failed")
 
 
 class _bar:  # noqa: N801

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 from rich.console import Console
@@ -20,9 +21,13 @@ out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty()
 def answer(value: Mapping[str, Any], as_json: bool, show: Callable[[], None]) -> None:
     """Print a command's answer: one JSON object, or what `show` prints."""
     if as_json:
-        sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
+        sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=_plain) + "\n")
     else:
         show()
+
+
+def _plain(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def table(*columns: str) -> Table:

@@ -65,6 +65,8 @@ def why(
     from pipeline.searching import choose
     from pipeline.why import why as follow
 
+    if not paragraph.strip():
+        raise UsageError("there is no paragraph to look for", "give some of the page's text")
     opened = parts(home)
     everything = source is None and customer is None and query is None
     found = follow(
