@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+import structlog
+
 from chunker import PARSER_VERSION
 from chunker.policy import Policy
 from crawler import reasons
@@ -15,12 +17,15 @@ from crawler.scope import Rules
 from indexer import sparse
 from pipeline import profiling, runs
 from pipeline.errors import EmptySourceError, PinnedError
+from pipeline.index_stage import slot_of
 from pipeline.ledger import Counts, Ledger, Pins, Source
 from pipeline.page import check_supported
 from pipeline.pages import Report
 from pipeline.parts import Parts
 from pipeline.reconcile import Reconciler
 from pipeline.runs import Run
+
+log = structlog.get_logger()
 
 #: Seconds between two reports of progress.
 PROGRESS = 0.5
@@ -91,6 +96,7 @@ def ingest(
         ledger.sources.begin_pass(name)
         ledger.work.release_all(name)
         source = ledger.sources.get(name)
+        check_index(parts, source)
         with topology.cluster(parts.settings.ray_address):
             crawl = topology.Crawl(parts, source, run.runner)
             pool = topology.RayPool(parts, source)
@@ -155,6 +161,14 @@ def declare(
         ledger.settlements.rescope(name, rules.why_not)
         source = ledger.sources.declare(name, owner, scope, pins, datetime.now(UTC))
     return source
+
+
+def check_index(parts: Parts, source: Source) -> None:
+    """Where the whole index of a source is gone, all of its pages are to be indexed again."""
+    indexed = parts.ledger.pages.counts(source.name).chunks
+    if indexed and not parts.index.count(slot_of(source)):
+        log.warning("the index is gone and is built again", source=source.name, chunks=indexed)
+        parts.ledger.work.lost(source.name)
 
 
 def check_embedder(parts: Parts, source: Source) -> None:

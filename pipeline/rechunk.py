@@ -14,7 +14,7 @@ from indexer.caches import embedding_key
 from indexer.points import point_ids
 from pipeline import records, runs
 from pipeline.index_stage import slot_of
-from pipeline.ingest import Ingested, Progress, check_embedder, outcome, watch
+from pipeline.ingest import Ingested, Progress, check_embedder, check_index, outcome, watch
 from pipeline.page import check_supported, chunk
 from pipeline.parts import Parts
 from pipeline.reconcile import Reconciler
@@ -43,6 +43,7 @@ def rechunk(
             name, source.customer, source.scope, pins, datetime.now(UTC)
         )
         ledger.work.release_all(name)
+        check_index(parts, source)
         with topology.cluster(parts.settings.ray_address):
             loop = Reconciler(ledger, source, run.runner, topology.RayPool(parts, source))
             loop.on_change = watch(run, loop.report, on_progress)

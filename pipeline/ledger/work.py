@@ -114,6 +114,18 @@ class Work:
                 .values(failed=None)
             )
 
+    def lost(self, source: str) -> None:
+        """The index of a source is gone: what is indexed for each page is not known any more.
+
+        Only the run that holds the source may call it.
+        """
+        with self._engine.begin() as connection:
+            connection.execute(
+                update(pages)
+                .where(pages.c.source == source, pages.c.indexed.is_not(None), pages.c.chunks > 0)
+                .values(indexed=UNSURE)
+            )
+
     def waiting(self, source: str) -> int:
         """Pages of the source that differ from what is wanted."""
         query = select(func.count()).select_from(pages).where(pages.c.source == source, DIFFERS)
