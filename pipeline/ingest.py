@@ -144,8 +144,15 @@ def declare(
         check_embedder(parts, known)
     if policy is not None:
         check_supported(policy)
+    wanted = policy or (known.pins.policy if known else Policy())
+    if wanted.max_tokens > embedder.max_tokens:
+        log.warning(
+            "chunks may be longer than the embedder reads: the tail has no vector",
+            max_tokens=wanted.max_tokens,
+            embedder_reads=embedder.max_tokens,
+        )
     pins = Pins(
-        policy=policy or (known.pins.policy if known else Policy()),
+        policy=wanted,
         parser=known.pins.parser if known else PARSER_VERSION,
         embedder=embedder.identity,
         dimensions=embedder.dimensions,

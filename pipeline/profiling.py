@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from chunker import profile
 from pipeline.ledger import Ledger, Source
-from pipeline.pagestore import PageStore
+from pipeline.pagestore import MissingVerdictsError, PageStore
 
 #: Pages that the first verdicts of a source's first pass come of.
 FIRST_PAGES = 48
@@ -71,9 +71,13 @@ def _publish(
 
 
 def _read(store: PageStore, source: Source, name: str) -> Mapping[str, bool]:
+    """Verdicts by name. Lost ones are as none: all that are published next have flipped then."""
     if not name:
         return {}
-    return store.verdicts(source.customer, source.name, name)
+    try:
+        return store.verdicts(source.customer, source.name, name)
+    except MissingVerdictsError:
+        return {}
 
 
 def _name(verdicts: Mapping[str, bool]) -> str:

@@ -74,7 +74,10 @@ class Sources:
             return [_source(row) for row in connection.execute(query)]
 
     def begin_pass(self, name: str) -> int:
-        """Open the next pass, or go on with the one that was interrupted; returns its number."""
+        """Open the next pass, or go on with the one that was interrupted; returns its number.
+
+        A new pass tries again what was set aside: what failed a page may have been mended.
+        """
         with self._engine.begin() as connection:
             row = connection.execute(
                 select(sources.c.pass_number, sources.c.pass_open).where(sources.c.name == name)
@@ -85,6 +88,12 @@ class Sources:
                 .where(sources.c.name == name)
                 .values(pass_number=number, pass_open=True)
             )
+            if not row.pass_open:
+                connection.execute(
+                    update(pages)
+                    .where(pages.c.source == name, pages.c.failed.is_not(None))
+                    .values(failed=None, attempts=0)
+                )
         return number
 
     def end_pass(self, name: str, now: datetime) -> None:

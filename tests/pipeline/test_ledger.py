@@ -243,6 +243,18 @@ def test_a_failed_page_is_set_aside_until_it_changes(ledger: Ledger) -> None:
     assert index(ledger) == [SEED]
 
 
+def test_a_page_that_was_set_aside_is_tried_again_by_the_next_pass(ledger: Ledger) -> None:
+    declare(ledger)
+    visit(ledger, fetched())
+    [job] = ledger.work.claim("docs", "run", 10)
+    ledger.work.failed(job, "deadline", "took too long")
+    ledger.sources.begin_pass("docs")  # the same pass, gone on with
+    assert ledger.work.claim("docs", "run", 10) == []
+    ledger.sources.end_pass("docs", NOW)
+    ledger.sources.begin_pass("docs")
+    assert index(ledger) == [SEED]
+
+
 def test_a_change_of_pins_makes_every_page_differ_and_a_failed_one_again(ledger: Ledger) -> None:
     declare(ledger)
     visit(ledger, fetched())
