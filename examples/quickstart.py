@@ -97,7 +97,8 @@ def ask(question: str, source: str) -> None:
     done = subprocess.run([program(), *words, "--json"], check=True, capture_output=True, text=True)
     for number, hit in enumerate(json.loads(done.stdout)["hits"], 1):
         print(f"\n  {number}. {hit['title']}   ({hit['url']})")
-        print(f"     {' > '.join(hit['heading_path'])}")
+        if hit["heading_path"]:
+            print(f"     {' > '.join(hit['heading_path'])}")
         for line in hit["text"].strip().splitlines()[:8]:
             print(textwrap.indent(textwrap.shorten(line, WIDTH, placeholder=" ..."), "     | "))
 

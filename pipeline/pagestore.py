@@ -25,7 +25,7 @@ import fsspec
 import zstandard
 from fsspec.implementations.local import LocalFileSystem
 
-from pipeline.errors import HomeError, StorageFullError, TerminalError
+from pipeline.errors import HomeError, StorageFullError, TerminalError, UsageError
 
 
 class MissingBodyError(TerminalError):
@@ -52,7 +52,13 @@ class PageStore:
     def __init__(self, url: str) -> None:
         self._url = url
         options = {"auto_mkdir": True} if "://" not in url or url.startswith("file:") else {}
-        self._fs, self._root = fsspec.core.url_to_fs(url, **options)
+        try:
+            self._fs, self._root = fsspec.core.url_to_fs(url, **options)
+        except (ImportError, ValueError) as error:
+            raise UsageError(
+                f"the page store at {url} cannot be opened: {error}",
+                "install the file system's package, or mend store_url",
+            ) from error
         self._pack = zstandard.ZstdCompressor(level=3).compress
 
     def put_body(self, customer: str, body: bytes) -> str:

@@ -33,7 +33,8 @@ def choose(
         )
     if not sources:
         raise UnknownSourceError("nothing has been ingested yet", "wrac ingest URL --source NAME")
-    customers = sorted({one.customer for one in sources})
+    # A source whose first ingest found nothing must not make every search name its customer.
+    customers = sorted({one.customer for one in sources if ledger.pages.holds(one.name)})
     if len(customers) > 1 and not everything:
         raise UsageError(
             f"this home holds several customers: {', '.join(customers)}",

@@ -36,7 +36,9 @@ def search(
 
     def show() -> None:
         if not hits:
-            out.print("nothing found")
+            out.print(
+                "nothing found" if budget is None else f"nothing found within {budget} tokens"
+            )
         for number, hit in enumerate(hits, 1):
             path = " > ".join(hit.heading_path)
             out.print(f"[bold]{number}. {escape(hit.title or hit.url)}[/]  [dim]{hit.score:.4f}[/]")

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, insert, inspect, select
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError, OperationalError
 
 from pipeline.errors import HomeError, ServiceMissingError
 from pipeline.ledger import schema, sql
@@ -50,7 +50,13 @@ def open_ledger(url: str) -> Ledger:
         raise ServiceMissingError(
             f"the ledger at {make_url(url).render_as_string(hide_password=True)} does not open: "
             f"{error.orig}",
-            "check --ledger-url and the database, or the home folder's disk and mode",
+            "check WRAC_LEDGER_URL and the database, or the home folder's disk and mode",
+        ) from error
+    except DatabaseError as error:
+        raise HomeError(
+            f"the ledger at {make_url(url).render_as_string(hide_password=True)} is no database: "
+            f"{error.orig}",
+            "put a backup of it back, or choose another folder with --home DIR",
         ) from error
     return Ledger(
         engine,

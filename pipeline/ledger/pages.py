@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Engine, Row, case, func, select
+from sqlalchemy import Engine, Row, case, func, or_, select
 
 from crawler import reasons
 from pipeline.ledger import sql
@@ -99,6 +99,14 @@ class Pages:
                 (row.url, row.body_hash, row.content_type or "")
                 for row in connection.execute(query)
             ]
+
+    def holds(self, source: str) -> bool:
+        """Whether anything of the source is indexed, or is to be."""
+        query = select(pages.c.url).where(
+            pages.c.source == source, or_(pages.c.wanted.is_not(None), pages.c.indexed.is_not(None))
+        )
+        with sql.read(self._engine) as connection:
+            return connection.execute(query.limit(1)).first() is not None
 
     def last_fetched(self, source: str, urls: Collection[str]) -> dict[str, datetime]:
         """When each of these pages was last fetched, or found to be unchanged."""

@@ -108,6 +108,14 @@ def test_a_home_that_is_a_file_is_named(tmp_path: Path) -> None:
     assert (code, answer["error"]["code"]) == (2, "home")
 
 
+def test_a_ledger_that_is_no_database_is_named(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "ledger.sqlite").write_bytes(b"no database at all " * 100)
+    code, answer = wrac(tmp_path / "home", "status")
+    assert (code, answer["error"]["code"]) == (2, "home")
+    assert "no database" in answer["error"]["message"]
+
+
 def test_an_empty_site_says_what_its_seed_answered(tmp_path: Path, url: str) -> None:
     code, answer = wrac(
         tmp_path / "home", "ingest", f"{url}/empty/", "--source", "x", "--allow-host", "127.0.0.1"
