@@ -55,17 +55,18 @@ def cluster(address: str) -> Iterator[None]:
     )
     # Ray's remark on its token comes with every start; that a token guards the cluster is right.
     logging.getLogger("ray").setLevel(logging.ERROR)
-    try:
-        # Standard output is the command's answer; Ray prints there what its workers suffer.
-        with contextlib.redirect_stdout(sys.stderr):
+    # Standard output is the command's answer; Ray prints there what its workers suffer, also
+    # while it shuts down.
+    with contextlib.redirect_stdout(sys.stderr):
+        try:
             ray.init(
                 log_to_driver=False, configure_logging=False, logging_level=logging.ERROR, **where
             )
             yield
-    finally:
-        ray.shutdown()
-        if folder:
-            shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            ray.shutdown()
+            if folder:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 class ParseActor:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("crawler", "chunker", "planner_serving", "indexer")
 
 
 def test_imports_run_one_way() -> None:
-    assert lint_imports(str(ROOT / "pyproject.toml")) == EXIT_STATUS_SUCCESS
+    # A process of its own: in this one other tests' imports are in the linter's way.
+    program = str(Path(sys.executable).with_name("lint-imports"))
+    done = subprocess.run([program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("package", PACKAGES)

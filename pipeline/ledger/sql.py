@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -49,9 +51,22 @@ def _set_up_sqlite(connection: Any, _record: Any) -> None:
     cursor.execute("PRAGMA busy_timeout=30000")
     # Readers beside one writer. NORMAL loses at most the last commits when the *machine* dies;
     # what is lost then is made again by the next run.
-    cursor.execute("PRAGMA journal_mode=WAL")
+    _keep_a_log(cursor)
     cursor.execute("PRAGMA synchronous=NORMAL")
     cursor.close()
+
+
+def _keep_a_log(cursor: Any) -> None:
+    """Turn write-ahead logging on. Of two that do so at once SQLite refuses one without waiting."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -91,7 +91,7 @@ def test_a_page_over_its_deadline_fails_by_that_name_and_the_next_is_served(
     # On a busy machine a library may hold on for longer: what would end then are the tests.
     monkeypatch.setattr("pipeline.parse_stage.GRACE", 600.0)
     stage.run([job(store, SMALL)])  # what is imported on the way is not the page's
-    [large] = stage.run([job(store, LARGE * 5, "large")], Limits(seconds=0.5, memory=0))
+    [large] = stage.run([job(store, LARGE * 5, "large")], Limits(seconds=0.05, memory=0))
     [small] = stage.run([job(store, SMALL, "small")], Limits(seconds=60, memory=0))
     assert isinstance(large, Failed)
     assert (large.reason, large.transient) == ("deadline", False)
