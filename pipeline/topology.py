@@ -73,11 +73,11 @@ class ParseActor:
     """A shell over `ParseStage`."""
 
     def __init__(self, parts: Parts, source: Source) -> None:
-        from pipeline.counting import counter_of
+        from indexer.embedders import open_counter
 
         limit_memory(parts.settings.page_memory)
         self._limits = Limits(parts.settings.page_seconds, parts.settings.page_memory)
-        self._stage = ParseStage(source, parts.store, counter_of(parts))
+        self._stage = ParseStage(source, parts.store, open_counter(parts.settings.embedder))
 
     def run(self, jobs: Sequence[Job]) -> list[Parsed]:
         return self._stage.run(jobs, self._limits)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from chunker import tokens
+from chunker.tokens import Counter
 from indexer.errors import EmbedderSpecError
 from indexer.ports import Embedder
 
 #: The specification of the model that is installed with the package.
 DEFAULT = "minilm"
+
+#: `[CLS]` before a text and `[SEP]` behind it.
+_SPECIAL = 2
 
 _KINDS = "minilm, onnx:FOLDER[#SHA256], endpoint:URL#MODEL, fastembed:MODEL"
 
@@ -41,3 +46,18 @@ def open_embedder(spec: str = DEFAULT, threads: int | None = None) -> Embedder:
 
         return open_fastembed(rest, threads)
     raise EmbedderSpecError(f"unknown embedder {spec!r}; known: {_KINDS}")
+
+
+def open_counter(spec: str = DEFAULT) -> Counter:
+    """`Embedder.count` of the embedder that `spec` names, without its weights where that can be.
+
+    The default model's tokenizer is the one that `chunker.tokens` holds. Raises as
+    `open_embedder` does.
+    """
+    if spec == "minilm":
+        return _count_minilm
+    return open_embedder(spec).count
+
+
+def _count_minilm(text: str) -> int:
+    return tokens.count(text) + _SPECIAL

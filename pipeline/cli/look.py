@@ -126,7 +126,7 @@ def _chunked(
     allow_host: list[str] | None,
     home: Path | None,
 ) -> tuple[Document, Chunked]:
-    from indexer.embedders import open_embedder
+    from indexer.embedders import open_counter
     from pipeline.page import check_supported, chunk
 
     known, _ = settings(home)
@@ -135,7 +135,7 @@ def _chunked(
         wanted = replace(wanted, planner=planner)
     check_supported(wanted)
     document = _document(page, allow_host, known)
-    return document, chunk(document, wanted, open_embedder(known.embedder).count)
+    return document, chunk(document, wanted, open_counter(known.embedder))
 
 
 def _document(page: str, allow_host: list[str] | None, known: Settings) -> Document:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chunker.tokens import VOCABULARY
-from indexer.embedders import onnx, open_embedder
+from indexer.embedders import onnx, open_counter, open_embedder
 from indexer.errors import EmbedderSpecError, ModelDigestError, ModelNotFoundError
 from indexer.ports import Embedder
 from indexer.texts import collapse
@@ -135,3 +135,9 @@ def test_a_folder_without_a_model_is_named(tmp_path: Path) -> None:
 def test_an_unknown_specification_lists_the_known_ones(spec: str) -> None:
     with pytest.raises(EmbedderSpecError, match="minilm, onnx:FOLDER"):
         open_embedder(spec)
+
+
+@settings(max_examples=300)
+@given(st.one_of(st.text(max_size=200), st.lists(st.sampled_from(WORDS)).map(" ".join)))
+def test_the_light_counter_counts_as_the_model_does(minilm: Embedder, text: str) -> None:
+    assert open_counter("minilm")(text) == minilm.count(text)
