@@ -91,28 +91,6 @@ def template_runs(
     return out
 
 
-def dump(profile: Profile) -> bytes:
-    """The profile as bytes, equal for equal profiles: for each page its address, the number of
-    its fingerprints and these, eight bytes each."""
-    parts = []
-    for address, found in sorted(profile.pages.items()):
-        parts.append(bytes.fromhex(address) + len(found).to_bytes(8, "big"))
-        parts.extend(bytes.fromhex(mark) for mark in sorted(found))
-    return b"".join(parts)
-
-
-def restore(data: bytes) -> Profile:
-    """The profile that `dump` wrote."""
-    marks = [data[i : i + 8] for i in range(0, len(data), 8)]
-    pages = {}
-    place = 0
-    while place < len(marks):
-        first = place + 2
-        place = first + int.from_bytes(marks[first - 1], "big")
-        pages[marks[first - 2].hex()] = frozenset(mark.hex() for mark in marks[first:place])
-    return Profile(pages)
-
-
 def address(url: str) -> str:
     """Hash of a page's address: the pages of a site whose addresses hash lowest are its sample."""
     return hashlib.blake2b(url.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -7,11 +7,3 @@ class TransientError(Exception):
 
 class TerminalError(Exception):
     """The same outline fails the same way; trying again is of no use."""
-
-
-class PlannerUnavailableError(TransientError):
-    """A planner that lives elsewhere cannot be reached or is overloaded."""
-
-
-class PlannerAnswerError(TerminalError):
-    """A planner's answer cannot be read as a plan; the structural plan takes its place."""
