@@ -1,4 +1,7 @@
-"""Errors of planning: whether trying again can help."""
+"""Errors of planning. A retry policy is one `isinstance`: transient or terminal.
+
+Every class takes one message, so that errors survive pickling between processes.
+"""
 
 
 class TransientError(Exception):
@@ -7,3 +10,24 @@ class TransientError(Exception):
 
 class TerminalError(Exception):
     """The same outline fails the same way; trying again is of no use."""
+
+
+class PlannerUnavailableError(TransientError):
+    """The model cannot be reached, is overloaded or failing (429, 5xx), or did not answer in
+    time."""
+
+
+class PlannerRefusedError(TerminalError):
+    """The model's server refused the request (4xx); the message quotes the status."""
+
+
+class PlannerAnswerError(TerminalError):
+    """What came back is no completion, or not in the grammar that was asked for."""
+
+
+class PromptTooLongError(TerminalError):
+    """A prompt is longer than the model reads; counted before it is sent."""
+
+
+class PlannerModelError(TerminalError):
+    """A model's folder, its device or the package that runs it is not there or does not fit."""

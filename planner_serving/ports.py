@@ -1,7 +1,9 @@
-"""What a planner is, whoever plans."""
+"""What a planner is, whoever plans, and what it asks a language model through."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from chunker.model import Outline, Plan
@@ -21,5 +23,51 @@ class Planner(Protocol):
 
         Raises `TransientError` where trying again can help and `TerminalError` where the
         structural plan has to take its place (`planner_serving.errors`).
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One question to a language model, and the only form that its answer may have."""
+
+    prefix: str
+    """Instructions and examples: the same for every page, so that a prefix cache serves them."""
+    body: str
+    """What is asked about, directly after the prefix."""
+    regex: str
+    """The answer matches it from end to end. Built from counts, never from a page's text."""
+    max_tokens: int
+    """Most tokens that the answer can have, computed from the counts."""
+    schema: str
+    """Name and revision of instructions and grammar: part of every cache key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A language model's answer, as it came: whoever asked checks it against the grammar."""
+
+    text: str
+    input_tokens: int
+    """All tokens of the prompt, those that a prefix cache served included."""
+    cached_input_tokens: int
+    output_tokens: int
+    finished: bool
+    """False where the answer was cut at `Prompt.max_tokens`."""
+
+
+class Completer(Protocol):
+    """A language model that answers in a grammar."""
+
+    @property
+    def identity(self) -> str:
+        """The model and its digest or revision: equal answers may be shared under it."""
+        ...
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion | Exception]:
+        """One result for each prompt, in order.
+
+        What went wrong with a prompt is in its place as a value: a `TransientError` where trying
+        again can help, else a `TerminalError` (`planner_serving.errors`).
         """
         ...
