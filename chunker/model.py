@@ -109,6 +109,8 @@ class Usage:
     cached_input_tokens: int = 0
     output_tokens: int = 0
     calls: int = 0
+    cached_calls: int = 0
+    """Calls that the plan cache answered: no tokens of theirs are counted."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -116,6 +118,7 @@ class Usage:
             self.cached_input_tokens + other.cached_input_tokens,
             self.output_tokens + other.output_tokens,
             self.calls + other.calls,
+            self.cached_calls + other.cached_calls,
         )
 
 

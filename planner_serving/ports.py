@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from chunker.model import Outline, Plan
+from chunker.model import Outline, Plan, Usage
 from chunker.policy import Policy
 
 
@@ -54,6 +54,15 @@ class Completion:
     output_tokens: int
     finished: bool
     """False where the answer was cut at `Prompt.max_tokens`."""
+    cached: bool = False
+    """From the plan cache: nothing was paid for it, its counts are those of the first time."""
+
+    @property
+    def usage(self) -> Usage:
+        """What this answer cost now."""
+        if self.cached:
+            return Usage(cached_calls=1)
+        return Usage(self.input_tokens, self.cached_input_tokens, self.output_tokens, calls=1)
 
 
 class Completer(Protocol):
