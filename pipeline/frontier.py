@@ -37,9 +37,7 @@ class LedgerFrontier:
             limit = min(limit, budget - self._visited - len(self._in_flight))
         if limit <= 0:
             return ()
-        tasks = self._ledger.visits.pending(
-            self._source.name, self._source.pass_number, limit, self._in_flight
-        )
+        tasks = self._ledger.visits.pending(self._source.name, limit, self._in_flight)
         self._in_flight.update(task.url for task in tasks)
         return tasks
 

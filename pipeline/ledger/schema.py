@@ -16,6 +16,7 @@ from sqlalchemy import (
     Column,
     Connection,
     DateTime,
+    Float,
     Index,
     Integer,
     MetaData,
@@ -23,6 +24,7 @@ from sqlalchemy import (
     Table,
     Text,
     Update,
+    false,
     select,
     text,
     update,
@@ -64,8 +66,9 @@ pages = Table(
     Column("url", Text, primary_key=True),
     Column("depth", Integer, nullable=False),
     Column("found_on", Text),
-    # The last pass that visited it; 0: never.
+    # The last pass that visited it; 0: never. Whether the open pass is still to visit it.
     Column("visited_pass", Integer, nullable=False, default=0),
+    Column("queued", Boolean, nullable=False, default=False, server_default=false()),
     # What the last visit came to: pending, fetched, redirect, missed, gone or skipped.
     Column("fetch", String(16), nullable=False, default="pending"),
     Column("reason", String(32)),
@@ -92,6 +95,13 @@ pages = Table(
     # The work on it.
     Column("lease", Text),
     Column("attempts", Integer, nullable=False, default=0),
+    # When to visit it again, and what that is decided by: what is believed of its rate of change,
+    # from all visits up to `seen_at` (`crawler/revisit.py`), and what a sitemap or feed says of it.
+    Column("next_visit", DateTime(timezone=True)),
+    Column("seen_at", DateTime(timezone=True)),
+    Column("change_shape", Float),
+    Column("change_days", Float),
+    Column("listed_at", DateTime(timezone=True)),
 )
 
 #: Ends what is recorded as indexed from a page's claim to its end: how much of the work reached the
@@ -100,10 +110,65 @@ UNSURE = "?"
 
 DIFFERS = text("wanted IS DISTINCT FROM indexed AND (failed IS NULL OR failed <> wanted)")
 
+#: In the same words in the index and in the query, or SQLite does not see that they match.
+QUEUED = text("queued")
+
 Index("pages_to_do", pages.c.source, pages.c.url, sqlite_where=DIFFERS, postgresql_where=DIFFERS)
-Index("pages_frontier", pages.c.source, pages.c.visited_pass, pages.c.depth, pages.c.url)
+Index(
+    "pages_queue",
+    pages.c.source,
+    pages.c.depth,
+    pages.c.url,
+    sqlite_where=QUEUED,
+    postgresql_where=QUEUED,
+)
 Index("pages_body", pages.c.source, pages.c.body_hash)
 Index("pages_alias", pages.c.source, pages.c.alias_of)
+
+#: When each source's turn comes, and what its turns came to.
+schedules = Table(
+    "schedules",
+    metadata,
+    Column("source", String(64), primary_key=True),
+    # Days between two visits: of all pages, or on the average and between these two bounds.
+    Column("every", Float),
+    Column("least", Float),
+    Column("most", Float),
+    Column("due_at", DateTime(timezone=True)),
+    # The crawl begins nothing after this moment, nor while the source is paused.
+    Column("until", DateTime(timezone=True)),
+    Column("served_at", DateTime(timezone=True)),
+    Column("paused", Text),
+    Column("failures", Integer, nullable=False, default=0),
+    Column("error", Text),
+    # What was asked on that day, and the most of it (null: no limit).
+    Column("day", String(10)),
+    Column("requests", BigInteger, nullable=False, default=0),
+    Column("bytes", BigInteger, nullable=False, default=0),
+    Column("requests_per_day", BigInteger),
+    Column("bytes_per_day", BigInteger),
+    # What is known of all pages' rates of change, and what a visit must be worth.
+    Column("shape", Float),
+    Column("days", Float),
+    Column("worth", Float),
+    Column("fitted_at", DateTime(timezone=True)),
+    # How often what a sitemap or feed said of a page's change proved true.
+    Column("listed_right", Integer, nullable=False, default=0),
+    Column("listed_wrong", Integer, nullable=False, default=0),
+    Column("feeds", JSON),
+)
+
+#: Who may ask a host, and from when on. A hold is as good as the run that took it.
+hosts = Table(
+    "hosts",
+    metadata,
+    Column("host", Text, primary_key=True),
+    Column("source", String(64), index=True),
+    Column("runner", Text),
+    # Seconds between two requests, as far as the host or the source set them.
+    Column("gap", Float, nullable=False, default=0.0),
+    Column("free_at", DateTime(timezone=True)),
+)
 
 usage = Table(
     "usage",

@@ -11,8 +11,14 @@ from crawler import reasons
 from pipeline.ledger.schema import pages, update_page
 
 #: What a URL becomes that leaves the scope, or enters it.
-_OUT: dict[str, Any] = {"fetch": "skipped", "wanted": None, "failed": None, "alias_of": None}
-_IN: dict[str, Any] = {"fetch": "pending", "reason": None, "visited_pass": 0}
+_OUT: dict[str, Any] = {
+    "fetch": "skipped",
+    "queued": False,
+    "wanted": None,
+    "failed": None,
+    "alias_of": None,
+}
+_IN: dict[str, Any] = {"fetch": "pending", "queued": True, "reason": None, "visited_pass": 0}
 
 
 class Settlements:

@@ -73,10 +73,11 @@ class Sources:
         with sql.read(self._engine) as connection:
             return [_source(row) for row in connection.execute(query)]
 
-    def begin_pass(self, name: str) -> int:
+    def begin_pass(self, name: str, due_by: datetime | None = None) -> int:
         """Open the next pass, or go on with the one that was interrupted; returns its number.
 
-        A new pass tries again what was set aside: what failed a page may have been mended.
+        A new pass visits every page, or those that are due by that moment and those that have no
+        time set. It tries again what was set aside: what failed a page may have been mended.
         """
         with self._engine.begin() as connection:
             row = connection.execute(
@@ -94,6 +95,11 @@ class Sources:
                     .where(pages.c.source == name, pages.c.failed.is_not(None))
                     .values(failed=None, attempts=0)
                 )
+                queue = update(pages).where(pages.c.source == name, pages.c.fetch != "skipped")
+                if due_by is not None:
+                    due = pages.c.next_visit <= due_by
+                    queue = queue.where(or_(pages.c.next_visit.is_(None), due))
+                connection.execute(queue.values(queued=True))
         return number
 
     def end_pass(self, name: str, now: datetime) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, case, func, literal, s
 from crawler import reasons
 from crawler.model import Fetched, Found, Missed, NotModified, Outcome, Task
 from pipeline.ledger import sql
-from pipeline.ledger.schema import lock_pages, pages, update_page
+from pipeline.ledger.schema import QUEUED, lock_pages, pages, update_page
 
 #: Reasons after which a page must leave the index at once: its owner asked for it.
 WITHDRAWN = frozenset({reasons.ROBOTS})
@@ -34,20 +34,14 @@ class Visits:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def pending(
-        self, source: str, pass_number: int, limit: int, without: Collection[str]
-    ) -> list[Task]:
-        """URLs not visited in this pass, nearest to the seeds first, in a fixed order.
+    def pending(self, source: str, limit: int, without: Collection[str]) -> list[Task]:
+        """URLs that the pass is still to visit, nearest to the seeds first, in a fixed order.
 
         `without`: URLs in flight, left out here rather than in SQL, where a long list is slow.
         """
         query = (
             select(pages.c.url, pages.c.depth, pages.c.etag, pages.c.last_modified, pages.c.fetch)
-            .where(
-                pages.c.source == source,
-                pages.c.visited_pass < pass_number,
-                pages.c.fetch != "skipped",
-            )
+            .where(pages.c.source == source, QUEUED)
             .order_by(pages.c.depth, pages.c.url)
             .limit(limit + len(without))
         )
@@ -105,6 +99,7 @@ class Visits:
                     connection.execute(
                         update_page(source, visit.url).values(
                             visited_pass=pass_number,
+                            queued=False,
                             fetched_at=visit.fetched_at,
                             missing_passes=0,
                             # What a visit between its fetch and now said of it is over.
@@ -132,6 +127,7 @@ def _fetched(
     reason = _NOINDEX if visit.noindex else _DUPLICATE if alias_of else None
     values: dict[str, Any] = {
         "visited_pass": pass_number,
+        "queued": False,
         "fetch": "fetched",
         "reason": reason,
         "detail": None,
@@ -161,6 +157,7 @@ def _fetched(
 def _missed(connection: Connection, source: str, pass_number: int, visit: Missed) -> None:
     values: dict[str, Any] = {
         "visited_pass": pass_number,
+        "queued": False,
         "reason": visit.reason,
         "detail": visit.detail or None,
         "status": visit.status,
@@ -227,12 +224,23 @@ def _add_links(connection: Connection, source: str, links: Sequence[Found]) -> N
         connection.execute(
             statement.on_conflict_do_update(
                 index_elements=["source", "url"],
-                set_={"depth": statement.excluded.depth, "fetch": "pending", "reason": None},
+                set_={
+                    "depth": statement.excluded.depth,
+                    "fetch": "pending",
+                    "reason": None,
+                    "queued": True,
+                },
                 # It may have been out of scope, or too deep by the way it was first found.
                 where=pages.c.fetch == "skipped",
             ),
             [
-                {"source": source, "url": u, "depth": f.depth, "found_on": f.found_on}
+                {
+                    "source": source,
+                    "url": u,
+                    "depth": f.depth,
+                    "found_on": f.found_on,
+                    "queued": True,
+                }
                 for u, f in inside.items()
             ],
         )

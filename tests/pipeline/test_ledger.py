@@ -115,21 +115,25 @@ def test_pending_urls_come_nearest_first_and_each_pass_once(ledger: Ledger) -> N
     ledger.visits.discovered(
         "docs", [Found(SEED + "b", 2, SEED), Found(SEED + "a", 1, SEED), Found(SEED + "c", 1, SEED)]
     )
-    tasks = ledger.visits.pending("docs", 1, 10, ())
+    tasks = ledger.visits.pending("docs", 10, ())
     assert [task.url for task in tasks] == [SEED, SEED + "a", SEED + "c", SEED + "b"]
     visit(ledger, fetched())
-    assert [t.url for t in ledger.visits.pending("docs", 1, 2, {SEED + "a"})] == [
+    assert [t.url for t in ledger.visits.pending("docs", 2, {SEED + "a"})] == [
         SEED + "c",
         SEED + "b",
     ]
-    assert SEED in [task.url for task in ledger.visits.pending("docs", 2, 10, ())]
+    ledger.sources.end_pass("docs", NOW)
+    ledger.sources.begin_pass("docs")
+    assert SEED in [task.url for task in ledger.visits.pending("docs", 10, ())]
 
 
 def test_validators_are_offered_only_for_a_page_whose_body_is_kept(ledger: Ledger) -> None:
     declare(ledger)
     visit(ledger, fetched(etag='"e"', last_modified="Mon"))
     ledger.visits.discovered("docs", [Found(SEED + "a", 1, SEED)])
-    first, second = ledger.visits.pending("docs", 2, 10, ())
+    ledger.sources.end_pass("docs", NOW)
+    ledger.sources.begin_pass("docs")
+    first, second = ledger.visits.pending("docs", 10, ())
     assert (first.etag, first.last_modified) == ('"e"', "Mon")
     assert (second.etag, second.last_modified) == (None, None)
 
@@ -141,9 +145,9 @@ def test_a_url_out_of_scope_is_listed_and_not_visited_until_it_comes_into_scope(
     visit(ledger, fetched())
     ledger.visits.discovered("docs", [Found(SEED + "a", 9, SEED, "too_deep")])
     assert states(ledger)[SEED + "a"] == ("skipped", "too_deep")
-    assert ledger.visits.pending("docs", 1, 10, ()) == []
+    assert ledger.visits.pending("docs", 10, ()) == []
     ledger.visits.discovered("docs", [Found(SEED + "a", 2, SEED)])
-    assert [task.url for task in ledger.visits.pending("docs", 1, 10, ())] == [SEED + "a"]
+    assert [task.url for task in ledger.visits.pending("docs", 10, ())] == [SEED + "a"]
 
 
 def test_a_changed_scope_takes_known_urls_out_and_in_again(ledger: Ledger) -> None:
@@ -157,7 +161,7 @@ def test_a_changed_scope_takes_known_urls_out_and_in_again(ledger: Ledger) -> No
     ledger.work.done([Done(job, 0, None, None)], NOW)
     assert states(ledger)[SEED + "old"] == ("skipped", "excluded")
     assert ledger.settlements.rescope("docs", lambda url, depth: None) == 1
-    assert SEED + "old" in [task.url for task in ledger.visits.pending("docs", 1, 10, ())]
+    assert SEED + "old" in [task.url for task in ledger.visits.pending("docs", 10, ())]
 
 
 @pytest.mark.parametrize("reason", ["trap", "nofollow"])
@@ -315,7 +319,7 @@ def test_not_modified_costs_nothing(ledger: Ledger) -> None:
     index(ledger)
     ledger.visits.record("docs", 2, [(NotModified(SEED, NOW + timedelta(days=1)), "")], PINNED)
     assert ledger.work.waiting("docs") == 0
-    assert ledger.visits.pending("docs", 2, 10, ()) == []
+    assert ledger.visits.pending("docs", 10, ()) == []
 
 
 @pytest.mark.parametrize(
