@@ -76,14 +76,3 @@ class PointError(TerminalError):
 
 class SlotError(TerminalError):
     """Slots that cannot be searched or stored together (another embedder, unsafe names)."""
-
-
-# cache
-
-
-class CacheSpecError(TerminalError):
-    """A cache's URL names no known kind; the message lists the kinds."""
-
-
-class CacheUnavailableError(TransientError):
-    """The embedding cache cannot be reached. It may be lost: go on without it."""

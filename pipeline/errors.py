@@ -65,6 +65,19 @@ class ServiceMissingError(TransientError):
     exit_code = 3
 
 
+class CacheUnavailableError(TransientError):
+    """A cache cannot be reached or read. It may be lost: what runs goes on without it."""
+
+    code = "cache_unavailable"
+    exit_code = 3
+
+
+class CacheSpecError(UsageError):
+    """A cache's address names no known kind; the hint lists the kinds."""
+
+    code = "cache_spec"
+
+
 class PinnedError(UsageError):
     """The settings ask for a model other than the one that the source's index was built with."""
 

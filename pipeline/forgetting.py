@@ -50,9 +50,9 @@ def forget(parts: Parts, source: Source) -> Receipt:
         needed = {body for one in others for body in parts.ledger.pages.bodies(one.name)}
         bodies = parts.store.keep_bodies(source.customer, needed)
         files = parts.store.forget_source(source.customer, source.name)
-        # Cached vectors are not kept by source: another source of the customer makes its own
+        # Caches are not kept by source: another source of the customer makes its own entries
         # again, a removed one leaves nothing.
-        cache_entries = parts.cache.forget(source.customer)
+        cache_entries = sum(cache.forget(source.customer) for cache in parts.caches.values())
         if not others:
             files += parts.store.forget_customer(source.customer)
         pages = parts.ledger.sources.forget(source.name)

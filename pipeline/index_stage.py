@@ -6,21 +6,18 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import numpy as np
-import structlog
 
 from indexer import errors
-from indexer.caches import EmbeddingCache, embedding_key
 from indexer.model import Point, Slot, Vector
 from indexer.points import points
 from indexer.ports import Embedder, VectorIndex
 from indexer.sparse import encode_document
 from pipeline import records
+from pipeline.caches.embeddings import EmbeddingCache, embedding_key
 from pipeline.errors import PipelineError
 from pipeline.ledger import Job, Source
 from pipeline.pages import Failed, Indexed, Parsed, Prepared, Removal, Removed, Result
 from pipeline.pagestore import PageStore
-
-log = structlog.get_logger()
 
 EMPTY: Vector = np.zeros((0, 0), dtype=np.float32)
 
@@ -80,28 +77,14 @@ class IndexStage:
             text: embedding_key(self._source.customer, text, self._embedder.identity)
             for text in texts
         }
-        known = self._cached(list(keys.values()))
+        known = self._cache.get_many(list(keys.values()))
         vectors = {text: known[key] for text, key in keys.items() if key in known}
         missing = [text for text in texts if text not in vectors]
         if missing:
             made = dict(zip(missing, self._embedder.embed(missing), strict=True))
-            self._keep({keys[text]: vector for text, vector in made.items()})
+            self._cache.put_many({keys[text]: vector for text, vector in made.items()})
             vectors |= made
         return vectors, set(missing)
-
-    def _cached(self, keys: Sequence[str]) -> dict[str, Vector]:
-        """What the cache knows. One that is away costs time and no page."""
-        try:
-            return self._cache.get_many(keys)
-        except errors.CacheUnavailableError as error:
-            log.warning("embedding cache is away", error=str(error))
-            return {}
-
-    def _keep(self, vectors: dict[str, Vector]) -> None:
-        try:
-            self._cache.put_many(vectors)
-        except errors.CacheUnavailableError as error:
-            log.warning("embedding cache is away", error=str(error))
 
     def _swap(self, page: Prepared, vectors: dict[str, Vector], made: set[str]) -> Indexed:
         made_points = self._points(page, vectors)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pipeline import home as homes
+from pipeline.caches import KINDS, Bounds, Cache, Kind, open_cache
 from pipeline.home import Home
 from pipeline.ledger import Ledger, open_ledger
 from pipeline.pagestore import PageStore
 from pipeline.settings import Settings
 
 if TYPE_CHECKING:
-    from indexer.caches import EmbeddingCache
     from indexer.ports import Embedder, VectorIndex
 
 
@@ -45,10 +46,11 @@ class Parts:
         return open_embedder(self.settings.embedder)
 
     @cached_property
-    def cache(self) -> EmbeddingCache:
-        from indexer.caches import open_cache
-
-        return open_cache(self.settings.cache_url or f"sqlite:///{self.home.caches}")
+    def caches(self) -> Mapping[Kind, Cache]:
+        settings = self.settings
+        bounds = Bounds(settings.cache_days * 24 * 3600, settings.cache_bytes)
+        url = settings.cache_url or f"sqlite:///{self.home.caches}"
+        return {kind: open_cache(url, kind, bounds) for kind in KINDS}
 
     @cached_property
     def index(self) -> VectorIndex:

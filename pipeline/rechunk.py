@@ -10,9 +10,9 @@ from typing import Any
 
 from chunker.policy import Policy
 from crawler.model import Tally
-from indexer.caches import embedding_key
 from indexer.points import point_ids
 from pipeline import records, runs
+from pipeline.caches.embeddings import EmbeddingCache, embedding_key
 from pipeline.index_stage import slot_of
 from pipeline.ingest import Ingested, Progress, check_embedder, check_index, outcome, watch
 from pipeline.page import check_supported, chunk
@@ -72,6 +72,7 @@ def forecast(parts: Parts, name: str, policy: Policy) -> Forecast:
     check_supported(policy)
     source = parts.ledger.sources.get(name)
     slot, seen, found = slot_of(source), set[str](), Forecast()
+    cache = EmbeddingCache(parts.caches["embeddings"])
     for url, _, _ in parts.ledger.pages.indexed(name):
         stored = parts.store.record(source.customer, name, url)
         if stored is None:
@@ -90,7 +91,7 @@ def forecast(parts: Parts, name: str, policy: Policy) -> Forecast:
             embedding_key(source.customer, text, parts.embedder.identity) for text in texts
         } - seen
         seen |= keys
-        cached = len(parts.cache.get_many(list(keys)))
+        cached = len(cache.get_many(list(keys)))
         found.embeddings_cached += cached
         found.embeddings_needed += len(keys) - cached
     return found

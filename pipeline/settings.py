@@ -27,6 +27,10 @@ class Settings(BaseSettings):
     store_url: str = Field("", description="fsspec address of the page store; empty: the home")
     index_url: str = Field("", description="Qdrant server; empty: the embedded engine")
     cache_url: str = Field("", description="Redis of the caches; empty: SQLite in the home")
+    cache_days: float = Field(90, gt=0, description="days that the caches keep what is not used")
+    cache_bytes: int = Field(
+        2 * 2**30, ge=2**20, description="most bytes of each kind in the home's caches"
+    )
     embedder: str = Field(
         "minilm", description="minilm, onnx:DIR, endpoint:URL#MODEL, fastembed:MODEL"
     )

@@ -23,6 +23,7 @@ from ray.exceptions import RayError, RayTaskError, WorkerCrashedError
 from crawler.actor import crawl
 from crawler.model import Tally
 from pipeline import crawling
+from pipeline.caches.embeddings import EmbeddingCache
 from pipeline.index_stage import IndexStage
 from pipeline.ledger import Job, Source
 from pipeline.pages import Parsed, Result
@@ -90,7 +91,8 @@ class IndexActor:
     """A shell over `IndexStage`."""
 
     def __init__(self, parts: Parts, source: Source) -> None:
-        self._stage = IndexStage(source, parts.store, parts.embedder, parts.cache, parts.index)
+        cache = EmbeddingCache(parts.caches["embeddings"])
+        self._stage = IndexStage(source, parts.store, parts.embedder, cache, parts.index)
 
     def run(self, pages: list[Parsed]) -> list[Result]:
         return self._stage.run(pages)

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from indexer.caches import EmbeddingCache, embedding_key, open_cache, portions
 from indexer.model import Vector
 from indexer.ports import Embedder
+from pipeline.caches import open_cache
+from pipeline.caches.embeddings import EmbeddingCache, embedding_key
+from pipeline.caches.stores import portions
 
 #: Names the folder for the evaluation's caches; without it they lie in `.cache`.
 CACHE_VARIABLE = "WRAC_EVAL_CACHE"
@@ -26,7 +28,7 @@ _CUSTOMER = "evaluation"
 def open_vectors() -> EmbeddingCache:
     """The cache in the evaluation's folder."""
     folder = Path(os.environ.get(CACHE_VARIABLE, ".cache")).absolute()
-    return open_cache(f"sqlite:///{folder / 'vectors.sqlite'}")
+    return EmbeddingCache(open_cache(f"sqlite:///{folder / 'vectors.sqlite'}", "embeddings"))
 
 
 class CachedEmbedder:

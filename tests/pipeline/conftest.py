@@ -1,4 +1,4 @@
-"""A ledger on each database: SQLite, and a PostgreSQL of the tests' own where it is installed."""
+"""Servers of the tests' own, where they are installed: PostgreSQL for the ledger, Redis."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import redis
 from sqlalchemy import create_engine, text
 
 from pipeline.ledger import Ledger, open_ledger
@@ -64,3 +65,37 @@ def ledger(ledger_url: str) -> Iterator[Ledger]:
     opened = open_ledger(ledger_url)
     yield opened
     opened.close()
+
+
+class RedisServer:
+    """A `redis-server` on a socket, which can be killed and started again."""
+
+    def __init__(self, program: str, folder: Path) -> None:
+        self._socket = folder / "redis.sock"
+        self._command = [program, "--port", "0", "--unixsocket", str(self._socket), "--save", ""]
+        self.url = f"unix://{self._socket}"
+        self.start()
+
+    def start(self) -> None:
+        self._server = subprocess.Popen(
+            self._command, stdout=subprocess.DEVNULL, cwd=self._socket.parent
+        )
+        until_up = redis.retry.Retry(redis.backoff.ConstantBackoff(0.02), 200)
+        with redis.Redis.from_url(self.url, retry=until_up) as client:
+            client.ping()
+
+    def kill(self) -> None:
+        self._server.kill()
+        self._server.wait()
+
+
+@pytest.fixture(scope="module")
+def redis_server(need) -> Iterator[RedisServer]:  # type: ignore[no-untyped-def]
+    program = shutil.which("redis-server") or ""
+    need("redis-server", bool(program))
+    # Directly under the system's folder: a socket's path is at most 107 bytes.
+    folder = Path(tempfile.mkdtemp(prefix="wrac-redis-"))
+    server = RedisServer(program, folder)
+    yield server
+    server.kill()
+    shutil.rmtree(folder)

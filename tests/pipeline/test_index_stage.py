@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from indexer.caches.sqlite import SqliteCache
 from indexer.edge.client import EdgeIndex
 from indexer.embedders import open_embedder
 from indexer.errors import EmbedderRefusedError
 from indexer.model import Vector
+from pipeline.caches import open_cache
+from pipeline.caches.embeddings import EmbeddingCache
 from pipeline.index_stage import IndexStage
 from pipeline.ledger import Job
 from pipeline.pages import Failed, Indexed, Parsed, Removal, Removed
@@ -61,7 +62,7 @@ def test_a_text_that_the_embedder_refuses_costs_its_page_alone(
         for word in ("open", "refused", "shut")
     ]
     pages: list[Parsed] = list(ParseStage(PINNED, store, EMBEDDER.count).run(jobs))
-    cache = SqliteCache(tmp_path / "caches.sqlite")
+    cache = EmbeddingCache(open_cache(f"sqlite:///{tmp_path}/caches.sqlite", "embeddings"))
     stage = IndexStage(PINNED, store, ChoosyEmbedder(), cache, index)
     found = stage.run([*pages, removal(jobs[0])])
     assert [type(one) for one in found] == [Indexed, Failed, Indexed, Removed]
