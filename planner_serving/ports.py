@@ -27,6 +27,19 @@ class Planner(Protocol):
         ...
 
 
+class BatchPlanner(Planner, Protocol):
+    """A planner that asks a model for many pages at once, so that the model can batch them."""
+
+    def plan_many(self, outlines: Sequence[Outline], policy: Policy) -> list[Plan | Exception]:
+        """One result for each outline, in order.
+
+        What `plan` would raise is in its place as a value. A `TransientError` for a page that the
+        model was to be asked about and could not be reached for: the page waits, and is not
+        planned with less; what was answered for it stays in the plan cache.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """One question to a language model, and the only form that its answer may have."""
