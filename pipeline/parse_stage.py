@@ -24,10 +24,16 @@ from pipeline.pagestore import PageStore
 
 #: Seconds after its deadline in which a page may still end by itself before its process is ended.
 GRACE = 5.0
+#: Seconds from one alarm to the next: what swallows the first one gets another.
+_AGAIN = 1.0
 
 
-class DeadlineError(Exception):
-    """A page took longer than its deadline."""
+class DeadlineError(BaseException):
+    """A page took longer than its deadline.
+
+    No `Exception`: readers of formats turn every exception of a library into "cannot be read",
+    and libraries catch more than they should. What ends a page is not theirs to catch.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,7 @@ class ParseStage:
         """
         found: list[tuple[str, Sequence[str]]] = []
         for url, digest, kind in pages:
-            with suppress(Exception), _within(limits):
+            with suppress(Exception, DeadlineError), _within(limits):
                 body = self._store.body(self._source.customer, digest)
                 found.append((url, chunker.parse(body, url, kind).blocks))
         return found
@@ -121,7 +127,7 @@ def _within(limits: Limits | None) -> Iterator[None]:
     previous = signal.signal(signal.SIGALRM, _overdue)
     # A thread of C code: it fires even while a library holds the interpreter.
     faulthandler.dump_traceback_later(limits.seconds + GRACE, exit=True)
-    signal.setitimer(signal.ITIMER_REAL, limits.seconds)
+    signal.setitimer(signal.ITIMER_REAL, limits.seconds, _AGAIN)
     try:
         yield
     finally:

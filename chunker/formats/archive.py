@@ -5,6 +5,9 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from chunker.errors import BrokenDocumentError
 
@@ -18,6 +21,22 @@ _PARTS = 20_000
 _DTD = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.I)
 
 
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Turn whatever a library raises over `what` into `BrokenDocumentError`.
+
+    The readers of Office files have no error class of their own: any fault is the file's, except
+    a want of memory.
+    """
+    try:
+        yield
+    except (BrokenDocumentError, MemoryError):
+        raise
+    except Exception as error:
+        said = str(error) or type(error).__name__
+        raise BrokenDocumentError(f"{what} cannot be read: {said}") from error
+
+
 def check(body: bytes) -> None:
     """Raise `BrokenDocumentError` for a file that is damaged, encrypted, or made to explode."""
     try:
@@ -29,8 +48,10 @@ def check(body: bytes) -> None:
                     with archive.open(part) as stream:
                         if _DTD.search(stream.read(2048)):
                             raise BrokenDocumentError(f"{part.filename} declares entities")
-    except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, ValueError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError) as error:
         raise BrokenDocumentError(f"the archive is damaged: {error}") from error
+    except NotImplementedError as error:  # a way of packing that zipfile does not know
+        raise BrokenDocumentError(f"the archive cannot be unpacked: {error}") from error
     except RuntimeError as error:  # zipfile's error for a part with a password
         raise BrokenDocumentError("the archive is encrypted") from error
 

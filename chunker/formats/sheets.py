@@ -8,7 +8,7 @@ import io
 from collections.abc import Iterable, Sequence
 
 from chunker.errors import BrokenDocumentError
-from chunker.formats.archive import check
+from chunker.formats.archive import check, reading
 from chunker.formats.source import Source, file_title
 from chunker.formats.text import newlines
 from chunker.html.decode import decode, well_formed
@@ -26,12 +26,10 @@ def read_workbook(body: bytes, url: str) -> Source:
     from python_calamine import CalamineWorkbook  # only workbooks need it
 
     check(body)
-    try:
+    with reading("the workbook"):
         book = CalamineWorkbook.from_filelike(io.BytesIO(body))
         names = [sheet.name for sheet in book.sheets_metadata if _is_seen(sheet)]
         sheets = [(name, book.get_sheet_by_name(name).to_python()) for name in names]
-    except Exception as error:  # calamine's errors have no common base
-        raise BrokenDocumentError(f"the workbook cannot be read: {error}") from error
     title = file_title(url)
     text = ""
     locators: list[tuple[int, str]] = []

@@ -12,8 +12,7 @@ from pptx import Presentation
 from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
 from selectolax.lexbor import LexborHTMLParser
 
-from chunker.errors import BrokenDocumentError
-from chunker.formats.archive import check
+from chunker.formats.archive import check, reading
 from chunker.formats.source import Source, file_title
 from chunker.html.markdown import render
 
@@ -27,13 +26,11 @@ _FURNITURE = {PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_N
 def read(body: bytes, url: str) -> Source:
     """A presentation as Markdown. Raises `BrokenDocumentError`."""
     check(body)
-    try:
+    with reading("the presentation"):
         deck = Presentation(io.BytesIO(body))
         html = "".join(_slide(number, slide) for number, slide in enumerate(deck.slides, 1))
         title = (deck.core_properties.title or "").strip()
         lang = (deck.core_properties.language or "").strip().lower()
-    except Exception as error:  # python-pptx lets KeyError, XMLSyntaxError and more through
-        raise BrokenDocumentError(f"the presentation cannot be read: {error!r}") from error
     tree = LexborHTMLParser(f"<body>{html}</body>")
     heading = tree.css_first("h1, h2")
     if not title or title.lower() in {"powerpoint presentation", "presentation"}:

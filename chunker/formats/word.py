@@ -5,14 +5,14 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+import zlib
 from typing import Any
 from xml.etree import ElementTree
 
 import mammoth  # type: ignore[import-untyped]
 from selectolax.lexbor import LexborHTMLParser
 
-from chunker.errors import BrokenDocumentError
-from chunker.formats.archive import check
+from chunker.formats.archive import check, reading
 from chunker.formats.source import Source, file_title
 from chunker.html.markdown import render
 
@@ -35,15 +35,13 @@ _DC = "{http://purl.org/dc/elements/1.1/}"
 def read(body: bytes, url: str) -> Source:
     """A Word document as Markdown. Raises `BrokenDocumentError`."""
     check(body)
-    try:
+    with reading("the Word document"):
         made = mammoth.convert_to_html(
             io.BytesIO(body),
             style_map=_STYLES,
             convert_image=mammoth.images.img_element(_image),
             external_file_access=False,
         )
-    except Exception as error:  # mammoth has no error class of its own: any fault is the file's
-        raise BrokenDocumentError(f"the Word document cannot be read: {error!r}") from error
     tree = LexborHTMLParser(made.value)
     rendered = render(tree, {}, url)
     heading = tree.css_first("h1")
@@ -71,6 +69,6 @@ def _property(body: bytes, name: str) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
             tree = ElementTree.fromstring(archive.read("docProps/core.xml"))
-    except (KeyError, ElementTree.ParseError, zipfile.BadZipFile):
+    except (KeyError, ElementTree.ParseError, zipfile.BadZipFile, zlib.error):
         return ""
     return (tree.findtext(f"{_DC}{name}") or "").strip()

@@ -1,7 +1,9 @@
 """The bytes decide what a body is; header and name only break ties."""
 
 import io
+import random
 import zipfile
+import zlib
 
 import pytest
 
@@ -35,6 +37,11 @@ def archive(*names: str) -> bytes:
         (b"a,b\n1,2", "https://e.com/a", "text/csv", "csv"),
         (b"plain words", "https://e.com/a.txt", "text/plain", "text"),
         (b"plain words", "https://e.com/a", None, "text"),
+        (b"damaged\x01 in one place, and words", "https://e.com/a", None, "text"),
+        ("日本語の文章です。".encode("iso-2022-jp"), "https://e.com/a", None, "text"),
+        ("日本語の文章です。".encode("shift-jis"), "https://e.com/a", None, "text"),
+        ("Παράδειγμα κειμένου".encode("utf-16"), "https://e.com/a", None, "text"),
+        ("Пример".encode("utf-16-be"), "https://e.com/a", "text/plain; charset=utf-16be", "text"),
         (b"1 < 2 and a <b> tag", "https://e.com/a.txt", "text/plain", "text"),
         (archive("word/document.xml"), "https://e.com/a.zip", None, "docx"),
         (archive("ppt/presentation.xml"), "https://e.com/a", None, "pptx"),
@@ -56,6 +63,10 @@ def test_format(body: bytes, url: str, header: str | None, expected: str) -> Non
         (b"<svg xmlns='x'></svg>", "SVG"),
         (b'<?xml version="1.0"?><rss/>', "XML"),
         (b"a\x00b\x00c\x00\x01\x02", "binary"),
+        (random.Random(1).randbytes(200), "binary"),
+        (random.Random(2).randbytes(5000), "binary"),
+        (b"\xff\xfe" + random.Random(3).randbytes(5000), "binary"),
+        (zlib.compress(bytes(range(256)) * 9), "binary"),
         (archive("a.txt"), "ZIP"),
     ],
 )
