@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from pipeline.cli import admin, evaluate, look, output
 from pipeline.cli.ingest import ingest, rechunk
+from pipeline.cli.migrate import migrate
 from pipeline.cli.options import given_before
 from pipeline.cli.search import search, why
 from pipeline.errors import PipelineError
@@ -35,6 +37,7 @@ app.command()(admin.verify)
 app.command()(admin.usage)
 app.command()(admin.forget)
 app.command()(admin.config)
+app.command()(migrate)
 app.add_typer(evaluate.app, name="eval")
 
 
@@ -42,11 +45,20 @@ app.add_typer(evaluate.app, name="eval")
 INTERRUPTED = 130
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        output.out.print(f"wrac {metadata.version('wrac')}")
+        raise typer.Exit
+
+
 @app.callback()
 def _main(
     home: Annotated[
         Path | None, typer.Option("--home", help="Folder of all embedded state.", metavar="DIR")
     ] = None,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which it is.")
+    ] = False,
 ) -> None:
     given_before(home)
 

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, insert, inspect, select
+import structlog
+from sqlalchemy import Connection, Engine, insert
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DatabaseError, OperationalError
 
 from pipeline.errors import HomeError, ServiceMissingError
-from pipeline.ledger import schema, sql
+from pipeline.ledger import migrations, schema, sql
 from pipeline.ledger.pages import Pages
 from pipeline.ledger.settlements import Settlements
 from pipeline.ledger.sources import Sources
 from pipeline.ledger.usage import UsageBook
 from pipeline.ledger.visits import Visits
 from pipeline.ledger.work import Work
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +43,35 @@ class Ledger:
 
 
 def open_ledger(url: str) -> Ledger:
-    """The ledger at a database URL, its tables made if there are none.
+    """The ledger at a database URL, its tables made if there are none, an older one migrated.
 
-    Raises `HomeError` where the schema is newer than this software, `ServiceMissingError` where
-    the database does not answer.
+    Raises `HomeError` where the schema is newer than this software, or older in a database that
+    machines share, `ServiceMissingError` where the database does not answer.
     """
-    engine = sql.engine(url, json_serializer=_to_json)
-    try:
+    engine = connect(url)
+    with named(url):
         _check_schema(engine)
+    return Ledger(
+        engine,
+        Sources(engine),
+        Pages(engine),
+        Visits(engine),
+        Settlements(engine),
+        Work(engine),
+        UsageBook(engine),
+    )
+
+
+def connect(url: str) -> Engine:
+    """An engine for the ledger's database, of whatever schema it is."""
+    return sql.engine(url, json_serializer=_to_json)
+
+
+@contextmanager
+def named(url: str) -> Iterator[None]:
+    """Turns what a database says when it is opened into an error that names the ledger."""
+    try:
+        yield
     except OperationalError as error:
         raise ServiceMissingError(
             f"the ledger at {make_url(url).render_as_string(hide_password=True)} does not open: "
@@ -58,35 +84,25 @@ def open_ledger(url: str) -> Ledger:
             f"{error.orig}",
             "put a backup of it back, or choose another folder with --home DIR",
         ) from error
-    return Ledger(
-        engine,
-        Sources(engine),
-        Pages(engine),
-        Visits(engine),
-        Settlements(engine),
-        Work(engine),
-        UsageBook(engine),
-    )
 
 
 def _check_schema(engine: Engine) -> None:
     with sql.read(engine) as connection:
-        version = _version(connection)
+        version = migrations.version(connection)
     if version is None:
         with engine.begin() as connection:
             sql.lock_schema(connection)
-            version = _version(connection) or _made(connection)
+            version = migrations.version(connection) or _made(connection)
     if version > schema.VERSION:
-        raise HomeError(
-            f"the ledger has schema {version}; this software knows {schema.VERSION}",
-            "install the newer wrac that wrote it",
-        )
-
-
-def _version(connection: Connection) -> int | None:
-    if not inspect(connection).has_table("schema"):
-        return None
-    return connection.scalar(select(schema.schema.c.version))
+        raise migrations.newer(version)
+    if version < schema.VERSION:
+        if engine.dialect.name != "sqlite":
+            raise HomeError(
+                f"the ledger has schema {version}; this software needs {schema.VERSION}",
+                "wrac migrate --dry-run shows what that adds, wrac migrate adds it",
+            )
+        migrations.migrate(engine)
+        log.info("migrated the ledger", before=version, now=schema.VERSION)
 
 
 def _made(connection: Connection) -> int:

@@ -30,7 +30,8 @@ from sqlalchemy import (
     update,
 )
 
-VERSION = 1
+#: Raised with every release that adds to the tables; `pipeline.ledger.migrations` has the steps.
+VERSION = 2
 #: Rows that one statement locks: a statement has a limited number of parameters.
 LOCKED_AT_ONCE = 1000
 
@@ -177,6 +178,52 @@ usage = Table(
     Column("day", String(10), primary_key=True),
     Column("what", String(32), primary_key=True),
     Column("amount", BigInteger, nullable=False),
+)
+
+
+# What a source was made with before, or is being made with: another build beside the live one.
+builds = Table(
+    "builds",
+    metadata,
+    Column("source", String(64), primary_key=True),
+    Column("build", Integer, primary_key=True),
+    Column("pins", JSON, nullable=False),
+    Column("verdicts", String(64), nullable=False),
+    # building, or previous: what was live before.
+    Column("state", String(16), nullable=False),
+    Column("made_at", DateTime(timezone=True), nullable=False),
+)
+
+# Of each page in a build that is not live, what `pages` holds of the live one.
+build_pages = Table(
+    "build_pages",
+    metadata,
+    Column("source", String(64), primary_key=True),
+    Column("build", Integer, primary_key=True),
+    Column("url", Text, primary_key=True),
+    Column("indexed", Text, nullable=False),
+    Column("document_hash", String(64)),
+    Column("title", Text),
+    Column("chunks", Integer, nullable=False),
+)
+
+# Sources that were forgotten: a backup that was made before does not bring them back.
+forgotten = Table(
+    "forgotten",
+    metadata,
+    Column("source", String(64), primary_key=True),
+    Column("customer", String(64), nullable=False),
+    Column("at", DateTime(timezone=True), primary_key=True),
+    Column("receipt", JSON, nullable=False),
+)
+
+# Backups that were made of this ledger: a removal is noted beside those that it reaches.
+backups = Table(
+    "backups",
+    metadata,
+    Column("place", Text, primary_key=True),
+    Column("made_at", DateTime(timezone=True), nullable=False),
+    Column("bytes", BigInteger, nullable=False),
 )
 
 
