@@ -15,22 +15,26 @@ def heading_paths(document: Document, plan: Plan) -> dict[str, tuple[str, ...]]:
     """For each unit the texts of the headings above it, outermost first.
 
     Headings are those of the document and those that the plan implies, without those that it
-    drops. The document's title stands first where the headings do not say it already.
+    drops; `Plan.under` closes those that a unit no longer stands under. The document's title
+    stands first where the headings do not say it already.
     """
     title = " ".join(document.title.split())
-    stack: list[tuple[int, str]] = []
+    stack: list[tuple[int, str, str]] = []
     paths: dict[str, tuple[str, ...]] = {}
     for unit in document.units:
         level = plan.headings.get(unit.id, unit.depth)
         if level is None:
-            paths[unit.id] = _titled(title, tuple(text for _, text in stack), "")
+            if unit.id in plan.under:
+                while stack and stack[-1][2] != plan.under[unit.id]:
+                    stack.pop()
+            paths[unit.id] = _titled(title, tuple(text for _, text, _ in stack), "")
             continue
         while stack and stack[-1][0] >= level:
             stack.pop()
         text = heading_text(document.markdown[unit.start : unit.end])
-        paths[unit.id] = _titled(title, tuple(text for _, text in stack), text)
+        paths[unit.id] = _titled(title, tuple(text for _, text, _ in stack), text)
         if text and unit.id not in plan.dropped:
-            stack.append((level, text))
+            stack.append((level, text, unit.id))
     return paths
 
 

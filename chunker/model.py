@@ -152,6 +152,9 @@ class Plan:
     headings: Mapping[str, int] = field(default_factory=dict)
     """Units that the planner takes for headings though they are not marked as such, and headings
     that it gives another level than the document does: id to level."""
+    under: Mapping[str, str] = field(default_factory=dict)
+    """Units from which on, up to the next heading, a section further out goes on: id to that of
+    the heading they stand under, or to `""` for none. Body that follows a finished subsection."""
 
 
 @dataclass(frozen=True, slots=True)

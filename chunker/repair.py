@@ -11,6 +11,7 @@ The rules, in the order in which they are applied; each that was needed is named
 `order`             ids inside a group go up, groups go by their first unit
 `empty group`       a group without ids is left out
 `heading`           a level for a unit that cannot be a heading is left out, others are 1 to 6
+`under`             a unit that is to stand under what is no heading above it stays where it is
 `boundary`          each group has one boundary, before its first unit
 
 A plan is refused (`PlanError`) when it keeps nothing of a page that has content.
@@ -39,6 +40,7 @@ def repair(document: Document, plan: Plan) -> Plan:
     if not groups and any(unit.role == "body" for unit in document.units):
         raise PlanError("the plan keeps nothing of a page that has content")
     headings = _headings(document, plan.headings, repairs)
+    under = _under(document, plan.under, headings, repairs)
     boundaries = _boundaries(groups, plan.boundaries, repairs)
     if not repairs:
         return plan
@@ -47,6 +49,7 @@ def repair(document: Document, plan: Plan) -> Plan:
         groups=tuple(map(tuple, groups)),
         dropped=dropped,
         headings=headings,
+        under=under,
         boundaries=boundaries,
         repairs=(*plan.repairs, *dict.fromkeys(repairs)),
     )
@@ -138,6 +141,23 @@ def _headings(document: Document, given: Mapping[str, int], repairs: list[str]) 
     if headings != dict(given):
         repairs.append("heading")
     return headings
+
+
+def _under(
+    document: Document, given: Mapping[str, str], headings: Mapping[str, int], repairs: list[str]
+) -> dict[str, str]:
+    if not given:
+        return {}
+    under: dict[str, str] = {}
+    above = {""}
+    for unit in document.units:
+        if unit.depth is not None or unit.id in headings:
+            above.add(unit.id)
+        elif given.get(unit.id) in above:
+            under[unit.id] = given[unit.id]
+    if under != dict(given):
+        repairs.append("under")
+    return under
 
 
 def _boundaries(

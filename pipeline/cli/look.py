@@ -74,6 +74,7 @@ def plan(
         "cached": False,
         "repairs": plan.repairs,
         "headings": plan.headings,
+        "under": plan.under,
     }
 
     def show() -> None:

@@ -96,6 +96,15 @@ def test_a_heading_that_the_plan_drops_is_in_no_path() -> None:
     assert chunks(document, plan, Policy(), count)[1].heading_path == ("A",)
 
 
+def test_a_unit_that_goes_on_further_out_has_the_path_of_that_section() -> None:
+    document = page("# Tyre\n\n## Tools\n\nA jack.\n\nIn short, be careful.\n\nAnd calm.")
+    plan = replace(one_each(document), under={"text_4": "heading_1"})
+    paths = heading_paths(document, plan)
+    assert paths["text_3"] == ("Tyre", "Tools")
+    assert paths["text_4"] == paths["text_5"] == ("Tyre",)
+    assert heading_paths(document, replace(plan, under={"text_4": ""}))["text_5"] == ("Tyre",)
+
+
 def test_a_path_that_is_too_long_loses_its_outermost_part_and_no_text() -> None:
     long = " ".join(["outermost"] * 40)
     document = page(f"# {long}\n\n## Inner\n\nBody text.")

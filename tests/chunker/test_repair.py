@@ -37,6 +37,9 @@ def test_a_plan_that_holds_is_given_back() -> None:
         (replace(GOOD, groups=(*GOOD.groups, ())), "empty group"),
         (replace(GOOD, dropped={"list_3": "advert"}), "dropped and kept"),
         (replace(GOOD, headings={"list_3": 2}), "heading"),
+        (replace(GOOD, under={"text_5": "heading_9"}), "under"),
+        (replace(GOOD, under={"list_3": "heading_4"}), "under"),
+        (replace(GOOD, under={"heading_4": "heading_1"}), "under"),
         (replace(GOOD, boundaries=GOOD.boundaries[:1]), "boundary"),
     ],
 )
