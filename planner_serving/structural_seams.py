@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 from chunker.model import OutlineRow
@@ -12,6 +12,18 @@ from chunker.tokens import count
 
 #: Limit of a seam that always holds: what is too large then is cut inside its last unit.
 UNLIMITED = 1 << 60
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """What stands under what on a page, as whoever plans it sees it."""
+
+    levels: Mapping[str, int]
+    """All headings, marked and implied, by id."""
+    under: Mapping[str, str] = field(default_factory=dict)
+    """See `Plan.under`."""
+    begins: frozenset[str] = frozenset()
+    """Units that are no headings and begin a chunk all the same."""
 
 
 class Tie(IntEnum):
@@ -40,9 +52,10 @@ class Seam:
     """SIBLING: index of the heading that both sections must stand under; None: the page."""
 
 
-def seams(rows: Sequence[OutlineRow], levels: Mapping[str, int], policy: Policy) -> list[Seam]:
-    """The seam before each row but the first. `levels` are those of all headings, by id."""
-    chains = heading_chains(rows, levels)
+def seams(rows: Sequence[OutlineRow], tree: Tree, policy: Policy) -> list[Seam]:
+    """The seam before each row but the first."""
+    levels = tree.levels
+    chains = heading_chains(rows, tree)
     spent = [sum(count(rows[j].text or "") + 1 for j in chain) for chain in chains]
     place: dict[tuple[int | None, bool], int] = {}
     found: list[Seam] = []
@@ -56,9 +69,11 @@ def seams(rows: Sequence[OutlineRow], levels: Mapping[str, int], policy: Policy)
         room = policy.max_tokens - spent[i]
         if before.id in levels:
             tie, limit = Tie.HEADING, UNLIMITED
+        elif row.id in tree.begins:
+            tie, limit = Tie.SIBLING, 0
         elif before.lead_in and not is_heading:
             tie, limit = Tie.LEAD_IN, UNLIMITED
-        elif not is_heading:
+        elif not is_heading and row.id not in tree.under:
             tie, limit = Tie.SECTION, room
         else:
             tie, limit = Tie.SIBLING, min(policy.target_tokens, room)
@@ -66,14 +81,17 @@ def seams(rows: Sequence[OutlineRow], levels: Mapping[str, int], policy: Policy)
     return found
 
 
-def heading_chains(rows: Sequence[OutlineRow], levels: Mapping[str, int]) -> list[tuple[int, ...]]:
+def heading_chains(rows: Sequence[OutlineRow], tree: Tree) -> list[tuple[int, ...]]:
     """For each row the indices of the headings that it stands under, outermost first."""
     chains: list[tuple[int, ...]] = []
     stack: list[tuple[int, int]] = []
     for i, row in enumerate(rows):
-        level = levels.get(row.id)
+        level = tree.levels.get(row.id)
         if level is not None:
             while stack and stack[-1][0] >= level:
+                stack.pop()
+        elif row.id in tree.under:
+            while stack and rows[stack[-1][1]].id != tree.under[row.id]:
                 stack.pop()
         chains.append(tuple(index for _, index in stack))
         if level is not None:

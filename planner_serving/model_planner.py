@@ -1,0 +1,193 @@
+"""A planner over a language model: the structural plan first, the model for what is unclear in it.
+
+A page whose structural plan is sure costs no call. Of the others the unclear windows are asked,
+and the answers take the place of the structural planner's tree there; chunks are then made of the
+tree by the same seams as ever, so that a model says what stands under what, and never a size.
+
+A window without a usable answer keeps the structural plan. Why is in `Plan.repairs`:
+
+`answer ...`            see `planner_serving.answer`; `answer cut`: it ended at the token cap
+`structural: answer`    the answer was none
+`structural: refused`   the model's server, or the model, refuses
+`structural: too long`  the prompt is longer than the model reads
+`structural: away`      the model could not be reached, or did not answer in time
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from chunker.model import Boundary, Outline, OutlineRow, Plan, Usage
+from chunker.policy import Policy
+from planner_serving import structural
+from planner_serving.answer import read
+from planner_serving.decisions import Decisions, decide
+from planner_serving.errors import PlannerAnswerError, PromptTooLongError, TransientError
+from planner_serving.escalation import unclear
+from planner_serving.ports import Completer, Completion, Prompt
+from planner_serving.prompt import SCHEMA, Line, lines, prompt
+from planner_serving.structural_headings import Heading
+from planner_serving.windows import Window, reconciled, windows
+
+#: How sure a boundary is that a model alone stands for: F1 of the headings that a model of 1.5
+#: billion parameters found where all structure was taken away (docs/planning.md).
+MODEL_SURE: Final = 0.94
+
+_Result = Completion | Exception
+
+
+class ModelPlanner:
+    """The `Planner` over a `Completer`. It never raises: what fails is planned structurally."""
+
+    def __init__(self, completer: Completer) -> None:
+        self._completer = completer
+
+    @property
+    def identity(self) -> str:
+        """Model, question and the structural planner: equal outlines and policies give equal
+        prompts under it."""
+        planner = structural.StructuralPlanner.identity
+        return f"model:{self._completer.identity}/{SCHEMA}/{planner}"
+
+    def plan(self, outline: Outline, policy: Policy) -> Plan:
+        """See `Planner`."""
+        return self.plan_many([outline], policy)[0]
+
+    def plan_many(self, outlines: Sequence[Outline], policy: Policy) -> list[Plan]:
+        """A plan for each outline; all that they ask of the model is asked at once."""
+        drafts = [_draft(outline, policy) for outline in outlines]
+        prompts = [prompt for draft in drafts for prompt in draft.prompts]
+        results = iter(self._completer.complete(prompts) if prompts else [])
+        return [
+            _finished(draft, list(islice(results, len(draft.prompts))), self._completer.identity)
+            for draft in drafts
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A page with its structural plan, and what is to be asked of it."""
+
+    plan: Plan
+    policy: Policy
+    rows: Sequence[OutlineRow]
+    found: structural.Findings
+    lines: Sequence[Line]
+    windows: Sequence[Window]
+    prompts: Sequence[Prompt]
+
+
+def _draft(outline: Outline, policy: Policy) -> _Draft:
+    rows = structural.kept(outline, policy)
+    found = structural.findings(outline, rows)
+    shown = lines(outline, rows)
+    asked = windows(unclear(shown, found.sure, policy.escalation_threshold), len(shown))
+    return _Draft(
+        plan=structural.planned(outline, rows, found, policy),
+        policy=policy,
+        rows=rows,
+        found=found,
+        lines=shown,
+        windows=asked,
+        prompts=[
+            prompt(outline, shown[w.start : w.end], _above(rows, found.headings, shown[w.start]))
+            for w in asked
+        ],
+    )
+
+
+def _above(
+    rows: Sequence[OutlineRow], headings: dict[str, Heading], first: Line
+) -> list[tuple[int, str]]:
+    """Level and text of the headings that a window's first line stands under."""
+    above: list[tuple[int, str]] = []
+    for row in rows[: first.index]:
+        heading = headings.get(row.id)
+        if heading is not None:
+            while above and above[-1][0] >= heading.level:
+                above.pop()
+            above.append((heading.level, row.text or ""))
+    return above
+
+
+def _finished(draft: _Draft, results: Sequence[_Result], model: str) -> Plan:
+    """The draft's plan with the model's answers in it."""
+    if not results:
+        return draft.plan
+    repairs: list[str] = []
+    usage = Usage()
+    answers: list[tuple[Window, Sequence[str | None]]] = []
+    for window, result in zip(draft.windows, results, strict=True):
+        if isinstance(result, Completion):
+            usage += _usage(result)
+        symbols = _symbols(result, window.end - window.start, repairs)
+        if symbols is not None:
+            answers.append((window, symbols))
+    levels = {id: heading.level for id, heading in draft.found.headings.items()}
+    decisions = decide(draft.rows, draft.lines, reconciled(answers), levels, draft.policy)
+    rows = [row for row in draft.rows if row.id not in decisions.dropped]
+    groups = structural.grouped(rows, decisions.tree, draft.policy)
+    return Plan(
+        planner=model if answers else draft.plan.planner,
+        groups=groups,
+        dropped={**draft.plan.dropped, **decisions.dropped},
+        boundaries=tuple(_boundaries(draft, decisions, groups, model)),
+        usage=usage,
+        repairs=tuple(dict.fromkeys([*repairs, *decisions.repairs])),
+        headings=structural.unmarked(rows, decisions.tree.levels),
+        under=decisions.tree.under,
+    )
+
+
+def _symbols(result: _Result, lines: int, repairs: list[str]) -> Sequence[str | None] | None:
+    """What a window's answer says; None where the structural plan has to do."""
+    try:
+        if isinstance(result, Exception):
+            raise result
+        if not result.finished:
+            repairs.append("answer cut")
+        answer = read(result.text, lines)
+    except PlannerAnswerError:
+        repairs.append("structural: answer")
+    except PromptTooLongError:
+        repairs.append("structural: too long")
+    except TransientError:
+        repairs.append("structural: away")
+    except Exception:  # of a completer's own making: the page goes on, and it is seen
+        repairs.append("structural: refused")
+    else:
+        repairs.extend(answer.repairs)
+        return answer.symbols
+    return None
+
+
+def _usage(completion: Completion) -> Usage:
+    return Usage(
+        completion.input_tokens, completion.cached_input_tokens, completion.output_tokens, 1
+    )
+
+
+def _boundaries(
+    draft: _Draft, decisions: Decisions, groups: Sequence[Sequence[str]], model: str
+) -> Iterator[Boundary]:
+    """Who proposed each boundary, and why."""
+    marked = {row.id for row in draft.rows if row.level is not None}
+    tree = decisions.tree
+    for place, ids in enumerate(groups):
+        id = ids[0]
+        if id in tree.levels:
+            why = "heading" if id in marked else "implied heading"
+        else:
+            why = "new subject" if id in tree.begins else "outer section"
+        by_model = id in decisions.asked and (
+            id in tree.levels or id in tree.begins or id in tree.under
+        )
+        if place == 0 or not by_model:
+            yield structural.boundary(id, place == 0, draft.found)
+            continue
+        agreed = id in draft.found.headings and id in tree.levels
+        sure = 1 - (1 - MODEL_SURE) * (1 - draft.found.sure[id] if agreed else 1)
+        yield Boundary(id, model, why, round(sure, 2))
