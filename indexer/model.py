@@ -81,6 +81,10 @@ class Hit:
     position: int
     tokens: int
     fetched_at: datetime
+    joined: tuple[str, ...] = ()
+    """Ids of the chunks beside it that were put into this hit, see `indexer.packing`."""
+    cut: bool = False
+    """Whether its end is left out, for a budget."""
 
 
 @dataclass(frozen=True, slots=True)

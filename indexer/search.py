@@ -6,8 +6,14 @@ from collections.abc import Sequence
 
 from chunker.model import show
 from indexer.model import Hit, Slot
+from indexer.packing import packed
 from indexer.ports import Embedder, VectorIndex
 from indexer.sparse import encode_query
+
+#: Hits where neither a number nor a budget is given.
+LIMIT = 6
+#: Most chunks that are looked at to fill a budget, where no limit is given.
+WITHIN_BUDGET = 100
 
 
 def search(
@@ -15,16 +21,19 @@ def search(
     embedder: Embedder,
     slots: Sequence[Slot],
     query: str,
-    limit: int = 6,
+    limit: int | None = None,
     budget: int | None = None,
 ) -> list[Hit]:
     """Best chunks over `slots`, best first, dense and sparse fused; equal texts once.
 
-    With a `budget` the ranking is walked from the top and ends before the tokens of what is shown
-    exceed it. Raises `SlotError` for slots of different embedders.
+    `limit` is 6 where nothing is given. With a `budget`, in tokens of the embedder, the hits are
+    what `indexer.packing` makes of the ranking: at most that many tokens, as shown. Raises
+    `SlotError` for slots of different embedders.
     """
     if not slots or not query.strip():
         return []
+    if limit is None:
+        limit = LIMIT if budget is None else WITHIN_BUDGET
     dense = embedder.embed([query])[0]
     sparse = encode_query(query, index.languages(slots))
     ask = limit
@@ -34,20 +43,8 @@ def search(
         if len(kept) >= limit or len(hits) < ask:
             break
         ask *= 4  # many copies of one text stood before others
-    return within(kept[:limit], budget)
-
-
-def within(hits: Sequence[Hit], budget: int | None) -> list[Hit]:
-    """The first hits whose tokens, as shown, come to no more than `budget`."""
-    if budget is None:
-        return list(hits)
-    kept: list[Hit] = []
-    for hit in hits:
-        budget -= hit.tokens
-        if budget < 0:
-            break
-        kept.append(hit)
-    return kept
+    best = kept[:limit]
+    return best if budget is None else packed(best, budget, embedder.count)
 
 
 def _distinct(hits: Sequence[Hit]) -> list[Hit]:

@@ -44,7 +44,7 @@ def choose(
 
 
 def find(
-    parts: Parts, text: str, sources: Sequence[Source], limit: int, budget: int | None
+    parts: Parts, text: str, sources: Sequence[Source], limit: int | None, budget: int | None
 ) -> list[Hit]:
     """The best hits over the sources, all indexed with the configured embedder."""
     from indexer.search import search

@@ -18,9 +18,20 @@ def search(
     source: Annotated[str | None, typer.Option("--source", metavar="NAME")] = None,
     customer: Annotated[str | None, typer.Option("--customer", metavar="NAME")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Search all customers.")] = False,
-    k: Annotated[int, typer.Option("-k", min=1, max=1000, help="Most chunks to show.")] = 6,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "-k", min=1, max=1000, help="Most chunks; default 6, with a budget what it holds."
+        ),
+    ] = None,
     budget: Annotated[
-        int | None, typer.Option("--budget", min=1, help="Most tokens to show.", metavar="TOKENS")
+        int | None,
+        typer.Option(
+            "--budget",
+            min=1,
+            help="Most tokens to show: chunks side by side are joined, the last is cut.",
+            metavar="TOKENS",
+        ),
     ] = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
@@ -37,7 +48,9 @@ def search(
     def show() -> None:
         if not hits:
             out.print(
-                "nothing found" if budget is None else f"nothing found within {budget} tokens"
+                "nothing found"
+                if budget is None
+                else f"nothing fits into {budget} tokens; a larger --budget shows more"
             )
         for number, hit in enumerate(hits, 1):
             path = " > ".join(hit.heading_path)
@@ -45,7 +58,7 @@ def search(
             out.print(f"[cyan]{escape(hit.url)}[/]")
             if path:
                 out.print(f"[dim]{escape(path)}[/]")
-            out.print(hit.text, markup=False)
+            out.print(hit.text + (" ..." if hit.cut else ""), markup=False)
             out.print()
 
     answer(value, as_json, show)
