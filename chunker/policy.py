@@ -6,13 +6,16 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from chunker.errors import PolicyError
 from chunker.model import Kind, Role
+
+#: Who may group the units of a page.
+PlannerName = Literal["structural", "vllm", "endpoint"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +33,11 @@ class Policy:
     """Roles of units that are left out of the index, with the role as the reason."""
     context: Literal["path", "none"] = "path"
     """What is shown above a chunk's text: the path of headings it stands under, or nothing."""
-    planner: Literal["structural", "vllm", "endpoint"] = "structural"
+    planner: PlannerName = "structural"
     """Who groups the units."""
     escalation_threshold: float = 0.0
-    """Pages with a boundary less sure than this go to the model planner; 0: none."""
+    """What the structural planner is less sure of than this a model planner is asked about; 0:
+    the model is asked about every page."""
     cue_words: int = 0
     """First words of each body unit that a model planner is shown; 0: no body text at all."""
     enrichment: bool = False
@@ -53,6 +57,11 @@ class Policy:
             )
         if self.cue_words < 0:
             raise PolicyError(f"cue_words is {self.cue_words}; it must not be negative")
+
+    def planned_by(self, planner: PlannerName) -> Policy:
+        """The same policy with another planner; the structural one escalates to none."""
+        threshold = 0.0 if planner == "structural" else self.escalation_threshold
+        return replace(self, planner=planner, escalation_threshold=threshold)
 
     @property
     def canonical(self) -> str:

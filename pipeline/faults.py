@@ -10,6 +10,7 @@ from sqlalchemy.exc import OperationalError
 import chunker.errors
 import crawler.errors
 import indexer.errors
+import planner_serving.errors
 
 log = structlog.get_logger()
 
@@ -28,11 +29,13 @@ def classify(error: Exception) -> tuple[str, int, str]:
         chunker.errors.TransientError,
         crawler.errors.TransientError,
         indexer.errors.TransientError,
+        planner_serving.errors.TransientError,
     )
     terminal = (
         chunker.errors.TerminalError,
         crawler.errors.TerminalError,
         indexer.errors.TerminalError,
+        planner_serving.errors.TerminalError,
     )
     if isinstance(error, transient):
         return _word(error), 3, "nothing is lost: run the command again when it is back"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -16,6 +17,7 @@ from pipeline import records
 from pipeline.caches.embeddings import EmbeddingCache, embedding_key
 from pipeline.errors import PipelineError
 from pipeline.ledger import Job, Source
+from pipeline.page import fell_back, from_cache
 from pipeline.pages import Failed, Indexed, Parsed, Prepared, Removal, Removed, Result
 from pipeline.pagestore import PageStore
 
@@ -42,6 +44,9 @@ class IndexStage:
 
     def run(self, pages: Sequence[Parsed]) -> list[Result]:
         """One result a page, in order. The pages' texts are embedded together."""
+        return [_paid(page, result) for page, result in zip(pages, self._run(pages), strict=True)]
+
+    def _run(self, pages: Sequence[Parsed]) -> list[Result]:
         prepared = [page for page in pages if isinstance(page, Prepared)]
         try:
             vectors, made = self._embed(prepared)
@@ -51,7 +56,7 @@ class IndexStage:
             if len(pages) == 1:
                 return [Failed(page.job, "embedder", str(error)) for page in pages]
             # One text that the embedder refuses must not take the other pages with it.
-            return [result for page in pages for result in self.run([page])]
+            return [result for page in pages for result in self._run([page])]
         return [self._one(page, vectors, made) for page in pages]
 
     def _one(self, page: Parsed, vectors: dict[str, Vector], made: set[str]) -> Result:
@@ -107,8 +112,10 @@ class IndexStage:
             deleted=swap.deleted,
             embedded=embedded,
             embedded_cached=len(set(texts)) - embedded,
-            plan_made=True,
-            plan_repaired=page.replaced or bool(page.plan.repairs),
+            plan_cached=from_cache(page.plan),
+            plan_repaired=bool(page.plan.repairs),
+            plan_fallback=fell_back(page.plan),
+            usage=page.plan.usage,
         )
 
     def _points(self, page: Prepared, vectors: dict[str, Vector]) -> list[Point]:
@@ -143,3 +150,10 @@ def slot_of(source: Source) -> Slot:
 
 def _waiting(job: Job, error: Exception) -> Failed:
     return Failed(job, type(error).__name__, str(error), transient=True)
+
+
+def _paid(page: Parsed, result: Result) -> Result:
+    """The result; a page that failed after it was planned says what its plan cost."""
+    if isinstance(result, Failed) and isinstance(page, Prepared):
+        return replace(result, usage=page.plan.usage)
+    return result

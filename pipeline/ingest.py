@@ -15,11 +15,10 @@ from crawler import reasons
 from crawler.model import Scope, Tally
 from crawler.scope import Rules
 from indexer import sparse
-from pipeline import profiling, runs
+from pipeline import planning, profiling, runs
 from pipeline.errors import EmptySourceError, PinnedError
 from pipeline.index_stage import slot_of
 from pipeline.ledger import Counts, Ledger, Pins, Source
-from pipeline.page import check_supported
 from pipeline.pages import Report
 from pipeline.parts import Parts
 from pipeline.reconcile import Reconciler
@@ -142,9 +141,10 @@ def declare(
     embedder = parts.embedder
     if known is not None:
         check_embedder(parts, known)
-    if policy is not None:
-        check_supported(policy)
     wanted = policy or (known.pins.policy if known else Policy())
+    planning.check_supported(wanted, parts.settings)
+    if known is not None and policy is None:
+        planning.check_planner(parts.settings, known.pins, name)
     if wanted.max_tokens > embedder.max_tokens:
         log.warning(
             "chunks may be longer than the embedder reads: the tail has no vector",
@@ -157,6 +157,7 @@ def declare(
         embedder=embedder.identity,
         dimensions=embedder.dimensions,
         sparse=known.pins.sparse if known else sparse.IDENTITY,
+        planner=planning.pinned(parts.settings, wanted, known.pins if known else None),
     )
     rules = Rules(scope)
     scope = replace(scope, seeds=rules.seeds)

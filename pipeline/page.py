@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chunker.chunks import chunks
 from chunker.errors import PlanError
-from chunker.model import Chunk, Document, Plan
+from chunker.model import Chunk, Document, Outline, Plan, Usage
 from chunker.outline import outline
 from chunker.policy import Policy
 from chunker.repair import repair
 from chunker.tokens import Counter
 from chunker.verify import verify
-from pipeline.errors import UsageError
 from planner_serving.errors import TerminalError
 from planner_serving.ports import Planner
 from planner_serving.structural import StructuralPlanner
 
 STRUCTURAL = StructuralPlanner()
+
+#: Begins what `Plan.repairs` says of a page, or a window of one, that was to be planned by a model
+#: and has the structural plan.
+FALL_BACK = "structural: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,20 +29,6 @@ class Chunked:
 
     plan: Plan
     chunks: tuple[Chunk, ...]
-    replaced: bool
-    """The plan is the structural one in place of one that could not be repaired."""
-
-
-def check_supported(policy: Policy) -> None:
-    """Raises `UsageError` for what a policy may ask and this release does not do."""
-    asked = (
-        (policy.planner != "structural", f"planner {policy.planner}", 'planner = "structural"'),
-        (policy.escalation_threshold > 0, "escalation_threshold", "escalation_threshold = 0.0"),
-        (policy.enrichment, "enrichment", "enrichment = false"),
-    )
-    for given, name, instead in asked:
-        if given:
-            raise UsageError(f"{name} is not part of this release", f"use {instead}")
 
 
 def chunk(
@@ -47,26 +36,55 @@ def chunk(
 ) -> Chunked:
     """Plan a document, check the plan, resolve it to chunks, check those.
 
-    Agents propose, checks dispose: a plan that breaks a rule is repaired, one that cannot be is
-    replaced by the structural one. `count` is the embedder's tokenizer, special tokens included.
-    Raises `PlanError` where even that breaks an invariant, naming the first.
+    `count` is the embedder's tokenizer, special tokens included. Raises the planner's
+    `TransientError`, and `PlanError` as `checked` does.
     """
     view = outline(document, policy)
+    proposed: Plan | TerminalError
     try:
-        plan = repair(document, planner.plan(view, policy))
-        return _checked(document, plan, policy, count, replaced=False)
-    except (PlanError, TerminalError):
-        if planner is STRUCTURAL:
-            raise
-    plan = repair(document, STRUCTURAL.plan(view, policy))
-    return _checked(document, plan, policy, count, replaced=True)
+        proposed = planner.plan(view, policy)
+    except TerminalError as error:
+        proposed = error
+    return checked(document, view, proposed, policy, count)
 
 
-def _checked(
-    document: Document, plan: Plan, policy: Policy, count: Counter, *, replaced: bool
+def checked(
+    document: Document,
+    view: Outline,
+    proposed: Plan | TerminalError,
+    policy: Policy,
+    count: Counter,
 ) -> Chunked:
+    """The chunks of a document by the plan that was proposed for it, or why there is none.
+
+    Agents propose, checks dispose: a plan that breaks a rule is repaired, one that cannot be is
+    replaced by the structural one, and so is none. Raises `PlanError` where even that breaks an
+    invariant, naming the first.
+    """
+    if isinstance(proposed, Plan):
+        try:
+            return _held(document, repair(document, proposed), policy, count)
+        except PlanError:
+            usage, why = proposed.usage, "broken plan"
+    else:
+        usage, why = Usage(), "no plan"
+    plan = replace(STRUCTURAL.plan(view, policy), usage=usage, repairs=(FALL_BACK + why,))
+    return _held(document, repair(document, plan), policy, count)
+
+
+def fell_back(plan: Plan) -> bool:
+    """Whether the structural plan stands in for a model's, for the page or a part of it."""
+    return any(one.startswith(FALL_BACK) for one in plan.repairs)
+
+
+def from_cache(plan: Plan) -> bool:
+    """Whether a model's plan was had without a call: all its answers came from the plan cache."""
+    return plan.usage.calls == 0 < plan.usage.cached_calls
+
+
+def _held(document: Document, plan: Plan, policy: Policy, count: Counter) -> Chunked:
     made = chunks(document, plan, policy, count)
     problems = verify(document, plan, made, policy, count)
     if problems:
         raise PlanError(f"{document.url}: {problems[0]}")
-    return Chunked(plan, made, replaced)
+    return Chunked(plan, made)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chunker.model import Chunk, Document, Plan
+from chunker.model import Chunk, Document, Plan, Usage
 from pipeline.ledger import Job
+
+NOTHING = Usage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +18,6 @@ class Prepared:
     document: Document
     plan: Plan
     chunks: tuple[Chunk, ...]
-    replaced: bool = False
-    """The planner's plan broke a rule that no repair mends; the structural plan stands in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,8 @@ class Failed:
     reason: str
     detail: str
     transient: bool = False
+    usage: Usage = NOTHING
+    """What was paid for planning it, whatever failed then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +60,11 @@ class Indexed:
     embedded: int
     """Vectors made."""
     embedded_cached: int
-    plan_made: bool
+    plan_cached: bool
+    """A model's plan that cost nothing now."""
     plan_repaired: bool
+    plan_fallback: bool
+    usage: Usage = NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,11 @@ class Removed:
 
 Parsed = Prepared | Unchanged | Removal | Failed
 Result = Indexed | Unchanged | Removed | Failed
+
+
+def usage(result: Result) -> Usage:
+    """What planning a page cost, also where the page came to nothing then."""
+    return result.usage if isinstance(result, Indexed | Failed) else NOTHING
 
 
 @dataclass(slots=True)
@@ -87,8 +97,11 @@ class Report:
     plans_made: int = 0
     plans_cached: int = 0
     plans_repaired: int = 0
+    plans_fallback: int = 0
     embeddings_made: int = 0
     embeddings_cached: int = 0
+    usage: Usage = NOTHING
+    """Of all planning, also of pages that failed or wait."""
 
     def add(self, result: Result, again: bool = False) -> None:
         """Count a result. `again`: the run has counted the page, only its chunks are new."""
@@ -99,8 +112,10 @@ class Report:
                 self.chunks_added += result.added
                 self.chunks_kept += result.kept
                 self.chunks_deleted += result.deleted
-                self.plans_made += result.plan_made
+                self.plans_made += not result.plan_cached
+                self.plans_cached += result.plan_cached
                 self.plans_repaired += result.plan_repaired
+                self.plans_fallback += result.plan_fallback
                 self.embeddings_made += result.embedded
                 self.embeddings_cached += result.embedded_cached
             case Removed():

@@ -8,19 +8,27 @@ from __future__ import annotations
 import faulthandler
 import resource
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType
+from typing import TypeVar
 
 import chunker
+import planner_serving.errors
 from chunker import tokens
 from chunker.errors import TerminalError
-from pipeline import page
+from chunker.model import Document, Outline, Plan
+from chunker.outline import outline
 from pipeline.errors import PipelineError, TransientError
 from pipeline.ledger import Job, Source
+from pipeline.page import STRUCTURAL, checked
 from pipeline.pages import Failed, Parsed, Prepared, Removal, Unchanged
 from pipeline.pagestore import PageStore
+from planner_serving.ports import BatchPlanner
+
+T = TypeVar("T")
 
 #: Seconds after its deadline in which a page may still end by itself before its process is ended.
 GRACE = 5.0
@@ -45,19 +53,49 @@ class Limits:
     """Bytes of the whole worker."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A page that is parsed and waits for its plan."""
+
+    job: Job
+    document: Document
+    view: Outline
+
+
 class ParseStage:
     """Parses, plans and chunks pages of one source."""
 
-    def __init__(self, source: Source, store: PageStore, counter: tokens.Counter) -> None:
+    def __init__(
+        self,
+        source: Source,
+        store: PageStore,
+        counter: tokens.Counter,
+        planner: BatchPlanner | None = None,
+    ) -> None:
+        """`planner` asks a model; without one each page has the structural plan."""
         self._source = source
         self._store = store
         self._count = counter
+        self._planner = planner
         self._name = ""
         self._published: Mapping[str, bool] = {}
 
     def run(self, jobs: Sequence[Job], limits: Limits | None = None) -> list[Parsed]:
-        """One result a job, in order. A page that fails is a value and never an exception."""
-        return [self._one(job, limits) for job in jobs]
+        """One result a job, in order. A page that fails is a value and never an exception.
+
+        A model plans all of the pages together. While it does, no page's deadline runs.
+        """
+        if self._planner is None:
+            return [_guarded(job, limits, partial(self._whole, job)) for job in jobs]
+        read = [_guarded(job, limits, partial(self._read, job)) for job in jobs]
+        waiting = [page for page in read if isinstance(page, _Read)]
+        plans = iter(self._proposed(self._planner, [page.view for page in waiting]))
+        return [
+            _guarded(page.job, limits, partial(self._planned, page, next(plans)))
+            if isinstance(page, _Read)
+            else page
+            for page in read
+        ]
 
     def marks(
         self, pages: Sequence[tuple[str, str, str]], limits: Limits | None = None
@@ -73,36 +111,47 @@ class ParseStage:
                 found.append((url, chunker.parse(body, url, kind).blocks))
         return found
 
-    def _one(self, job: Job, limits: Limits | None) -> Parsed:
+    def _whole(self, job: Job) -> Parsed:
+        page = self._read(job)
+        if not isinstance(page, _Read):
+            return page
+        plan = STRUCTURAL.plan(page.view, self._source.pins.policy)
+        return self._planned(page, plan)
+
+    def _read(self, job: Job) -> _Read | Parsed:
+        """A job's document and outline, where there is something to plan."""
         if job.body_hash is None:
             return Removal(job)
-        try:
-            with _within(limits):
-                return self._prepared(job, self._store.body(self._source.customer, job.body_hash))
-        except DeadlineError:
-            return Failed(job, "deadline", f"parsing took over {limits and limits.seconds:g} s")
-        except MemoryError:
-            return Failed(job, "memory", "parsing took more memory than page_memory allows")
-        except TransientError as error:
-            return Failed(job, error.code, str(error), transient=True)
-        except PipelineError as error:
-            return Failed(job, error.code, str(error))
-        except TerminalError as error:
-            return Failed(job, "unreadable", str(error))
-        except Exception as error:  # a fault of ours must cost one page, not the run
-            return Failed(job, "fault", f"{type(error).__name__}: {error}")
-
-    def _prepared(self, job: Job, body: bytes) -> Parsed:
-        verdicts = self._verdicts(job.verdicts)
-        document = chunker.parse(
-            body, job.url, job.content_type, source=job.source, verdicts=verdicts
-        )
         source = self._source
+        document = chunker.parse(
+            self._store.body(source.customer, job.body_hash),
+            job.url,
+            job.content_type,
+            source=job.source,
+            verdicts=self._verdicts(job.verdicts),
+        )
         self._store.put_blocks(source.customer, source.name, job.url, document.blocks)
         if document.content_hash == job.document_hash:
             return Unchanged(job)
-        made = page.chunk(document, self._source.pins.policy, self._count)
-        return Prepared(job, document, made.plan, made.chunks, made.replaced)
+        return _Read(job, document, outline(document, source.pins.policy))
+
+    def _proposed(
+        self, planner: BatchPlanner, views: Sequence[Outline]
+    ) -> Sequence[Plan | Exception]:
+        """A plan for each page, or why there is none. A fault of the planner costs its pages."""
+        try:
+            return planner.plan_many(views, self._source.pins.policy) if views else []
+        except Exception as error:
+            return [error] * len(views)
+
+    def _planned(self, page: _Read, plan: Plan | Exception) -> Parsed:
+        """The page by its plan. One that the model is not there for waits."""
+        if isinstance(plan, planner_serving.errors.TransientError):
+            return Failed(page.job, "planner_unavailable", str(plan), transient=True)
+        if not isinstance(plan, Plan | planner_serving.errors.TerminalError):
+            raise plan
+        made = checked(page.document, page.view, plan, self._source.pins.policy, self._count)
+        return Prepared(page.job, page.document, made.plan, made.chunks)
 
     def _verdicts(self, name: str) -> Mapping[str, bool]:
         """The verdicts of that name; those read last are kept, a run has one or two."""
@@ -111,6 +160,25 @@ class ParseStage:
             self._published = self._store.verdicts(customer, source, name) if name else {}
             self._name = name
         return self._published
+
+
+def _guarded(job: Job, limits: Limits | None, work: Callable[[], T | Parsed]) -> T | Parsed:
+    """What `work` makes of a job within the limits, or how it failed."""
+    try:
+        with _within(limits):
+            return work()
+    except DeadlineError:
+        return Failed(job, "deadline", f"parsing took over {limits and limits.seconds:g} s")
+    except MemoryError:
+        return Failed(job, "memory", "parsing took more memory than page_memory allows")
+    except TransientError as error:
+        return Failed(job, error.code, str(error), transient=True)
+    except PipelineError as error:
+        return Failed(job, error.code, str(error))
+    except TerminalError as error:
+        return Failed(job, "unreadable", str(error))
+    except Exception as error:  # a fault of ours must cost one page, not the run
+        return Failed(job, "fault", f"{type(error).__name__}: {error}")
 
 
 def limit_memory(limit: int) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 from chunker.policy import Policy
 from crawler.model import Tally
 from indexer.points import point_ids
-from pipeline import records, runs
+from pipeline import planning, records, runs
 from pipeline.caches.embeddings import EmbeddingCache, embedding_key
 from pipeline.index_stage import slot_of
 from pipeline.ingest import Ingested, Progress, check_embedder, check_index, outcome, watch
-from pipeline.page import check_supported, chunk
+from pipeline.page import chunk
 from pipeline.parts import Parts
 from pipeline.reconcile import Reconciler
 
@@ -36,9 +36,10 @@ def rechunk(
     ledger = parts.ledger
     source = ledger.sources.get(name)
     check_embedder(parts, source)
-    check_supported(policy)
+    planning.check_supported(policy, parts.settings)
     with runs.held(ledger, name) as run:
-        pins = replace(source.pins, policy=policy)
+        planner = planning.pinned(parts.settings, policy, source.pins)
+        pins = replace(source.pins, policy=policy, planner=planner)
         source = ledger.sources.declare(
             name, source.customer, source.scope, pins, datetime.now(UTC)
         )
@@ -69,7 +70,7 @@ class Forecast:
 
 def forecast(parts: Parts, name: str, policy: Policy) -> Forecast:
     """Chunk every stored document of a source by another policy; changes nothing."""
-    check_supported(policy)
+    planning.check_supported(policy, parts.settings)
     source = parts.ledger.sources.get(name)
     slot, seen, found = slot_of(source), set[str](), Forecast()
     cache = EmbeddingCache(parts.caches["embeddings"])

@@ -13,7 +13,7 @@ import structlog
 from pipeline.errors import ServiceMissingError
 from pipeline.ledger import Job, Ledger, Source
 from pipeline.ledger.work import MAX_ATTEMPTS, Done
-from pipeline.pages import Failed, Indexed, Report, Result, Unchanged
+from pipeline.pages import NOTHING, Failed, Indexed, Report, Result, Unchanged, usage
 
 log = structlog.get_logger()
 
@@ -110,6 +110,7 @@ class Reconciler:
         done: list[Done] = []
         away: Failed | None = None
         for result in batch.results:
+            self.report.usage += usage(result)
             if isinstance(result, Failed) and result.transient:
                 self.ledger.work.release(result.job)
                 away = result
@@ -123,7 +124,7 @@ class Reconciler:
                 done.append(_done(result))
         if done:
             self.ledger.work.done(done, datetime.now(UTC))
-            self._book(batch.results)
+        self._book(batch.results)
         self._wait_or_go_on(away)
 
     def _worker_died(self, job: Job, detail: str) -> None:
@@ -151,13 +152,18 @@ class Reconciler:
 
     def _book(self, results: Sequence[Result]) -> None:
         indexed = [result for result in results if isinstance(result, Indexed)]
+        paid = sum((usage(result) for result in results), NOTHING)
         self.ledger.usage.add(
             self.source.customer,
             datetime.now(UTC).date(),
             {
                 "pages_indexed": len(indexed),
                 "embedded_texts": sum(result.embedded for result in indexed),
-                "plans": sum(result.plan_made for result in indexed),
+                "plans": sum(not result.plan_cached for result in indexed),
+                "plan_calls": paid.calls,
+                "plan_input_tokens": paid.input_tokens,
+                "plan_cached_input_tokens": paid.cached_input_tokens,
+                "plan_output_tokens": paid.output_tokens,
             },
         )
 

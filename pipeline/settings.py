@@ -34,6 +34,14 @@ class Settings(BaseSettings):
     embedder: str = Field(
         "minilm", description="minilm, onnx:DIR, endpoint:URL#MODEL, fastembed:MODEL"
     )
+    planner_url: str = Field(
+        "", description='OpenAI-compatible server for planner = "endpoint": http://HOST:8000/v1'
+    )
+    planner_model: str = Field("", description="name of the model at planner_url")
+    planner_model_dir: str = Field("", description='folder of the model for planner = "vllm"')
+    planner_replicas: int = Field(1, ge=1, le=64, description="most vLLM engines of a cluster")
+    planner_gpus: float = Field(1.0, ge=0, description="GPUs of one vLLM engine; 0: on the CPU")
+    planner_timeout: float = Field(120.0, gt=0, description="seconds for one answer of a model")
     user_agent: str = Field(
         "wrac/0.1 (+set user_agent to your contact address)",
         description="how the crawler names itself; put a way to reach you in it",

@@ -29,6 +29,7 @@ from pipeline.ledger import Job, Source
 from pipeline.pages import Parsed, Result
 from pipeline.parse_stage import Limits, ParseStage, limit_memory
 from pipeline.parts import Parts
+from pipeline.planning import open_planner
 from pipeline.reconcile import Batch
 
 #: Bytes of Ray's object store on one machine: a few batches of parsed pages.
@@ -78,7 +79,11 @@ class ParseActor:
 
         limit_memory(parts.settings.page_memory)
         self._limits = Limits(parts.settings.page_seconds, parts.settings.page_memory)
-        self._stage = ParseStage(source, parts.store, open_counter(parts.settings.embedder))
+        planner = open_planner(
+            parts.settings, source.pins.policy, source.customer, parts.caches["plans"]
+        )
+        counter = open_counter(parts.settings.embedder)
+        self._stage = ParseStage(source, parts.store, counter, planner)
 
     def run(self, jobs: Sequence[Job]) -> list[Parsed]:
         return self._stage.run(jobs, self._limits)

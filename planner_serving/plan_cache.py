@@ -124,7 +124,8 @@ class CachedCompleter:
 
 
 def _is_whole(prompt: Prompt, answer: Completion) -> bool:
-    return answer.finished and re.fullmatch(prompt.regex, answer.text) is not None
+    # A server that does not know the grammar may end its line: what it says is as good.
+    return answer.finished and re.fullmatch(prompt.regex, answer.text.strip()) is not None
 
 
 def _in_order(

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli import admin, evaluate, look, output
+from pipeline.cli import admin, evaluate, look, output, plans
 from pipeline.cli.ingest import ingest, rechunk
 from pipeline.cli.migrate import migrate
 from pipeline.cli.options import given_before
@@ -38,6 +38,7 @@ app.command()(admin.usage)
 app.command()(admin.forget)
 app.command()(admin.config)
 app.command()(migrate)
+app.add_typer(plans.app, name="plans")
 app.add_typer(evaluate.app, name="eval")
 
 

@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.markup import escape
 
+from pipeline.caches import Cache, Size
 from pipeline.cli.options import HomeOption, JsonOption, SourceOption, parts, settings
 from pipeline.cli.output import answer, err, out, table
-from pipeline.errors import UnknownSourceError, UsageError
+from pipeline.errors import CacheUnavailableError, UnknownSourceError, UsageError
 from pipeline.ledger import Source
 from pipeline.parts import Parts
 
@@ -57,12 +58,15 @@ def status(home: HomeOption = None, as_json: JsonOption = False) -> None:
                 "customer": source.customer,
                 **counts,
                 "policy": source.pins.policy.fingerprint,
+                "planner": source.pins.planner,
                 "embedder": source.pins.embedder,
                 "crawl": "interrupted or running" if source.pass_open else "complete",
                 "runner": opened.ledger.sources.runner(source.name),
                 "last_crawl": source.pass_ended_at,
             }
         )
+
+    caches = {kind: _held(cache) for kind, cache in opened.caches.items()}
 
     def show() -> None:
         if not rows:
@@ -84,8 +88,16 @@ def status(home: HomeOption = None, as_json: JsonOption = False) -> None:
             )
             shown.add_row(*(escape(str(row[key])) for key in keys))
         out.print(shown)
+        for kind, size in caches.items():
+            said = size if isinstance(size, str) else _size(size)
+            out.print(f"cache of {kind}: {said}", markup=False)
 
-    answer({"home": str(opened.home.root), "sources": rows}, as_json, show)
+    listed = {
+        kind: {"away": size} if isinstance(size, str) else asdict(size)
+        for kind, size in caches.items()
+    }
+    value = {"home": str(opened.home.root), "sources": rows, "caches": listed}
+    answer(value, as_json, show)
 
 
 def verify(
@@ -191,6 +203,19 @@ def config(home: HomeOption = None, as_json: JsonOption = False) -> None:
         out.print(shown)
 
     answer({"settings": listed}, as_json, show)
+
+
+def _held(cache: Cache) -> Size | str:
+    """How much a cache holds, or that it is away: no reason for the status to fail."""
+    try:
+        return cache.size()
+    except CacheUnavailableError as error:
+        return f"away: {error}"
+
+
+def _size(size: Size) -> str:
+    damaged = f", {size.damaged:,} damaged ones removed" if size.damaged else ""
+    return f"{size.entries:,} entries, {size.bytes / 2**20:,.1f} MiB{damaged}"
 
 
 def _sources(opened: Parts, source: str | None, customer: str | None = None) -> list[Source]:

@@ -150,15 +150,13 @@ def to_json(result: Ingested) -> dict[str, Any]:
             "made": report.plans_made,
             "cached": report.plans_cached,
             "repaired": report.plans_repaired,
+            "fallback": report.plans_fallback,
         },
         "embeddings": {"made": report.embeddings_made, "cached": report.embeddings_cached},
         "usage": {
             "requests": tally.requests,
             "bytes": tally.bytes,
-            "input_tokens": 0,
-            "cached_input_tokens": 0,
-            "output_tokens": 0,
-            "calls": 0,
+            **asdict(report.usage),
         },
         "reasons": dict(counts.reasons),
         "seconds": round(result.seconds, 3),
@@ -168,6 +166,7 @@ def to_json(result: Ingested) -> dict[str, Any]:
 
 def _show(result: Ingested, value: dict[str, Any]) -> None:
     pages, chunks, made = value["pages"], value["chunks"], value["embeddings"]
+    plans = value["plans"]
     counts, listed = result.counts, f"wrac pages --source {result.source.name}"
     out.print(
         f"[bold]{result.source.name}[/]: {counts.indexed} pages in {counts.chunks} chunks "
@@ -182,6 +181,8 @@ def _show(result: Ingested, value: dict[str, Any]) -> None:
         f"  chunks  {chunks['added']} added, {chunks['kept']} kept, {chunks['deleted']} deleted; "
         f"{made['made']} embeddings made, {made['cached']} from the cache"
     )
+    if value["usage"]["calls"] or plans["cached"]:
+        out.print(_planned(plans, value["usage"]))
     reasons = ", ".join(f"{count} {word}" for word, count in sorted(value["reasons"].items()))
     if reasons:
         out.print(f"  why not {reasons}  ({listed} lists them)")
@@ -189,6 +190,16 @@ def _show(result: Ingested, value: dict[str, Any]) -> None:
         err.print(f"[red]failed[/] {escape(error['url'])}: {escape(error['error'])}")
     if len(value["errors"]) > NAMED:
         err.print(f"and {len(value['errors']) - NAMED} more: {listed} --state failed")
+
+
+def _planned(plans: dict[str, int], usage: dict[str, int]) -> str:
+    """What a model's planning came to, in a line."""
+    line = (
+        f"  plans   {plans['made']} made, {plans['cached']} from the cache; "
+        f"{usage['calls']} calls, {usage['input_tokens']:,} tokens in "
+        f"({usage['cached_input_tokens']:,} cached), {usage['output_tokens']:,} out"
+    )
+    return line + (f"; {plans['fallback']} planned without the model" if plans["fallback"] else "")
 
 
 class _bar:  # noqa: N801

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
 from chunker.model import Document
-from chunker.policy import Policy
+from chunker.policy import PlannerName, Policy
 from chunker.policy import load as load_policy
+from pipeline.cli import plan_view
 from pipeline.cli.options import AllowHostOption, HomeOption, JsonOption, PolicyOption, settings
 from pipeline.cli.output import answer, out, table
-from pipeline.errors import UsageError
+from pipeline.errors import HomeError, UsageError
 from pipeline.page import Chunked
+from pipeline.parts import Parts
 from pipeline.settings import Settings
 
-PlannerName = Literal["structural", "vllm", "endpoint"]
+if TYPE_CHECKING:
+    from pipeline.caches import Cache
+
+#: Whose plans are those of pages that are only looked at: nobody's.
+LOOKED_AT = ""
+
 PageArgument = Annotated[str, typer.Argument(help="A file, or a URL to fetch.", metavar="FILE|URL")]
 
 
@@ -63,36 +70,8 @@ def plan(
 ) -> None:
     """Show the plan of a page: groups of ids, what is dropped, and why."""
     document, made = _chunked(page, policy, planner, allow_host, home)
-    plan = made.plan
-    value: dict[str, Any] = {
-        "url": document.url,
-        "planner": plan.planner,
-        "groups": plan.groups,
-        "dropped": plan.dropped,
-        "boundaries": [asdict(boundary) for boundary in plan.boundaries],
-        "usage": asdict(plan.usage),
-        "cached": False,
-        "repairs": plan.repairs,
-        "headings": plan.headings,
-        "under": plan.under,
-    }
-
-    def show() -> None:
-        why = {boundary.before: boundary for boundary in plan.boundaries}
-        shown = table("", "units", "why", "sure")
-        for number, group in enumerate(plan.groups, 1):
-            boundary = why.get(group[0])
-            shown.add_row(
-                str(number),
-                " ".join(group),
-                boundary.why if boundary else "",
-                f"{boundary.confidence:.2f}" if boundary else "",
-            )
-        out.print(shown)
-        for unit, reason in plan.dropped.items():
-            out.print(f"dropped {unit}: {reason}")
-
-    answer(value, as_json, show)
+    value = plan_view.to_json(document.url, made.plan)
+    answer(value, as_json, lambda: plan_view.show(made.plan))
 
 
 def chunks(
@@ -128,15 +107,25 @@ def _chunked(
     home: Path | None,
 ) -> tuple[Document, Chunked]:
     from indexer.embedders import open_counter
-    from pipeline.page import check_supported, chunk
+    from pipeline.page import STRUCTURAL, chunk
+    from pipeline.planning import check_supported, open_planner
 
     known, _ = settings(home)
     wanted = load_policy(policy) if policy else Policy()
     if planner is not None:
-        wanted = replace(wanted, planner=planner)
-    check_supported(wanted)
+        wanted = wanted.planned_by(planner)
+    check_supported(wanted, known)
     document = _document(page, allow_host, known)
-    return document, chunk(document, wanted, open_counter(known.embedder))
+    model = open_planner(known, wanted, LOOKED_AT, _plan_cache(known))
+    return document, chunk(document, wanted, open_counter(known.embedder), model or STRUCTURAL)
+
+
+def _plan_cache(known: Settings) -> Cache | None:
+    """The home's plan cache. To look at a page makes no home."""
+    try:
+        return Parts.of(known).caches["plans"]
+    except HomeError:
+        return None
 
 
 def _document(page: str, allow_host: list[str] | None, known: Settings) -> Document:

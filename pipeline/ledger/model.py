@@ -15,6 +15,10 @@ from crawler.model import Scope
 State = Literal["indexed", "pending", "skipped", "failed", "deleted"]
 
 
+#: What planned before sources were pinned to a planner.
+FIRST_PLANNER = "structural-1"
+
+
 @dataclass(frozen=True, slots=True)
 class Pins:
     """What a source's index is made with. Installing other software moves none of it."""
@@ -24,6 +28,7 @@ class Pins:
     embedder: str
     dimensions: int
     sparse: str
+    planner: str = FIRST_PLANNER
 
     @property
     def fingerprint(self) -> str:
@@ -31,7 +36,11 @@ class Pins:
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "policy": json.loads(self.policy.canonical)}
+        values = {**asdict(self), "policy": json.loads(self.policy.canonical)}
+        if self.planner == FIRST_PLANNER:
+            # As it was written then: no page differs because the pin has got a name.
+            del values["planner"]
+        return values
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Pins:

@@ -110,7 +110,7 @@ def test_no_customer_and_no_model_has_another_s_answers(url: str) -> None:
         PlannerUnavailableError("503"),
         Completion("Sure! Here are the groups:", 100, 0, 2, True),
         Completion("ab", 100, 0, 2, False),
-        Completion("ab\n", 100, 0, 2, True),
+        Completion("ab ab", 100, 0, 2, True),
     ],
     ids=["error", "prose", "cut", "more"],
 )

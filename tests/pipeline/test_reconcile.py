@@ -53,7 +53,7 @@ class ScriptedPool:
 
 
 def indexed(job: Job) -> Indexed:
-    return Indexed(job, "d", "T", 1, 1, 0, 0, 1, 0, True, False)
+    return Indexed(job, "d", "T", 1, 1, 0, 0, 1, 0, False, False, False)
 
 
 def pages(ledger: Ledger, *names: str) -> None:
