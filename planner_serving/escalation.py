@@ -10,8 +10,8 @@ from planner_serving.prompt import Line
 def unclear(lines: Sequence[Line], sure: Mapping[str, float], threshold: float) -> list[int]:
     """Numbers of the lines whose decision is less sure than `threshold`.
 
-    0 asks nothing. 1 asks everything, the lines that nothing speaks against as well.
+    0, and 1, ask about every line, those that nothing speaks against as well.
     """
-    if threshold >= 1:
+    if not 0 < threshold < 1:
         return list(range(len(lines)))
     return [i for i, line in enumerate(lines) if sure.get(line.id, 1.0) < threshold]

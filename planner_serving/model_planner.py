@@ -8,9 +8,10 @@ A window without a usable answer keeps the structural plan. Why is in `Plan.repa
 
 `answer ...`            see `planner_serving.answer`; `answer cut`: it ended at the token cap
 `structural: answer`    the answer was none
-`structural: refused`   the model's server, or the model, refuses
 `structural: too long`  the prompt is longer than the model reads
-`structural: away`      the model could not be reached, or did not answer in time
+`structural: refused`   the model's server refuses, or its client broke
+
+A page that the model could not be reached for is not planned with less: that is an error.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _Result = Completion | Exception
 
 
 class ModelPlanner:
-    """The `Planner` over a `Completer`. It never raises: what fails is planned structurally."""
+    """The `BatchPlanner` over a `Completer`. Only a model that is away is an error."""
 
     def __init__(self, completer: Completer) -> None:
         self._completer = completer
@@ -54,10 +55,13 @@ class ModelPlanner:
 
     def plan(self, outline: Outline, policy: Policy) -> Plan:
         """See `Planner`."""
-        return self.plan_many([outline], policy)[0]
+        (result,) = self.plan_many([outline], policy)
+        if isinstance(result, Exception):
+            raise result
+        return result
 
-    def plan_many(self, outlines: Sequence[Outline], policy: Policy) -> list[Plan]:
-        """A plan for each outline; all that they ask of the model is asked at once."""
+    def plan_many(self, outlines: Sequence[Outline], policy: Policy) -> list[Plan | Exception]:
+        """See `BatchPlanner`; all that the outlines ask of the model is asked at once."""
         drafts = [_draft(outline, policy) for outline in outlines]
         prompts = [prompt for draft in drafts for prompt in draft.prompts]
         results = iter(self._completer.complete(prompts) if prompts else [])
@@ -113,16 +117,19 @@ def _above(
     return above
 
 
-def _finished(draft: _Draft, results: Sequence[_Result], model: str) -> Plan:
-    """The draft's plan with the model's answers in it."""
+def _finished(draft: _Draft, results: Sequence[_Result], model: str) -> Plan | Exception:
+    """The draft's plan with the model's answers in it, or why the page has to wait."""
     if not results:
         return draft.plan
+    away = next((result for result in results if isinstance(result, TransientError)), None)
+    if away is not None:
+        return away
     repairs: list[str] = []
     usage = Usage()
     answers: list[tuple[Window, Sequence[str | None]]] = []
     for window, result in zip(draft.windows, results, strict=True):
         if isinstance(result, Completion):
-            usage += _usage(result)
+            usage += result.usage
         symbols = _symbols(result, window.end - window.start, repairs)
         if symbols is not None:
             answers.append((window, symbols))
@@ -154,20 +161,12 @@ def _symbols(result: _Result, lines: int, repairs: list[str]) -> Sequence[str | 
         repairs.append("structural: answer")
     except PromptTooLongError:
         repairs.append("structural: too long")
-    except TransientError:
-        repairs.append("structural: away")
     except Exception:  # of a completer's own making: the page goes on, and it is seen
         repairs.append("structural: refused")
     else:
         repairs.extend(answer.repairs)
         return answer.symbols
     return None
-
-
-def _usage(completion: Completion) -> Usage:
-    return Usage(
-        completion.input_tokens, completion.cached_input_tokens, completion.output_tokens, 1
-    )
 
 
 def _boundaries(

@@ -104,6 +104,11 @@ def test_a_marked_heading_stays_one() -> None:
     assert paths(PAGE, plan) == [()] or plan.groups[0][0] == "heading_1"
 
 
+def test_without_a_threshold_every_page_is_asked_about() -> None:
+    plan = planned("# A\n\nText.\n\n## B\n\nMore text.", "12", Policy())
+    assert plan.usage.calls == 1 and plan.planner == "told"
+
+
 def test_a_clear_page_is_not_asked_about() -> None:
     told = ToldCompleter("x")
     page = "# A\n\nText.\n\n## B\n\nMore text.\n\n## C\n\nAnd more."
@@ -139,7 +144,6 @@ def test_twenty_thousand_units_go_in_windows() -> None:
     ("answer", "named"),
     [
         ("I think that the first line is a heading.", "structural: answer"),
-        (PlannerUnavailableError("nothing for an hour"), "structural: away"),
         (PlannerRefusedError("401"), "structural: refused"),
         (PromptTooLongError("9,000 tokens"), "structural: too long"),
         (RuntimeError("of somebody else's making"), "structural: refused"),
@@ -156,6 +160,16 @@ def test_without_an_answer_the_structural_plan_stands_and_it_is_seen(
     assert {boundary.by for boundary in plan.boundaries} == {"structural"}
 
 
+def test_a_page_that_the_model_is_away_for_waits() -> None:
+    away = PlannerUnavailableError("nothing for an hour")
+    with pytest.raises(PlannerUnavailableError):
+        planned(PAGE, away)
+    told = ToldCompleter(lambda prompt: away if "Ferry" in prompt.body else "1")
+    views = [outline(parsed(page), ALL) for page in (PAGE, "Hut\n\nText.")]
+    first, second = ModelPlanner(told).plan_many(views, ALL)
+    assert first is away and isinstance(second, Plan)
+
+
 def test_an_answer_cut_at_the_cap_counts_as_far_as_it_goes() -> None:
     plan = planned(PAGE, Completion("12", 10, 0, 2, False))
     assert plan.repairs == ("answer cut", "answer too short")
@@ -167,7 +181,12 @@ def test_many_pages_are_one_question() -> None:
     views = [outline(parsed(page), ALL) for page in (PAGE, "Hut\n\nText.", "---", PAGE)]
     plans = ModelPlanner(told).plan_many(views, ALL)
     assert told.calls == 1
-    assert [plan.planner for plan in plans] == ["told", "structural", "structural", "told"]
+    assert [plan.planner for plan in plans if isinstance(plan, Plan)] == [
+        "told",
+        "structural",
+        "structural",
+        "told",
+    ]
     assert plans[0] == plans[3] == ModelPlanner(told).plan(views[0], ALL)
 
 
@@ -187,7 +206,7 @@ def test_a_page_that_gives_orders_changes_nothing_but_its_own_grouping(order: st
     views = [outline(parsed(text), ALL) for text in (PAGE, page)]
     alone = ModelPlanner(ToldCompleter(obedient)).plan(views[0], ALL)
     beside, ordered = ModelPlanner(ToldCompleter(obedient)).plan_many(views, ALL)
-    assert beside == alone
+    assert beside == alone and isinstance(ordered, Plan)
     assert ordered.dropped == {}
     made = chunks(parsed(page), ordered, ALL, count)
     assert verify(parsed(page), ordered, made, ALL, count) == ()
@@ -212,7 +231,7 @@ def hostile(chance: random.Random, prompt: Prompt) -> Answer:
     if kind < 0.9:
         text = "".join(chance.choices(SYMBOLS, k=chance.randint(0, lines)))
         return Completion(text, 9, 0, len(text), False)
-    errors = (PlannerUnavailableError("away"), PlannerRefusedError("no"), ValueError("odd"))
+    errors = (PromptTooLongError("long"), PlannerRefusedError("no"), ValueError("odd"))
     return chance.choice([*errors, '{"chunks": [[1, 2], [3]]}', "1, 3, 5, 7", "\n" * 500])
 
 
@@ -245,6 +264,7 @@ def test_whatever_a_model_answers_the_invariants_hold() -> None:
         view = outline(document, policy)
         seen: set[Plan | int] = set()
         for plan in planner.plan_many([view] * max(ANSWERS // pages, 1), policy):
+            assert isinstance(plan, Plan)
             assert repair(document, plan) is plan  # it holds as it comes
             key = hash((plan.groups, tuple(plan.dropped), tuple(plan.headings.items())))
             if key not in seen:
