@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -172,11 +173,16 @@ def declare(
 
 
 def check_index(parts: Parts, source: Source) -> None:
-    """Where the whole index of a source is gone, all of its pages are to be indexed again."""
-    indexed = parts.ledger.pages.counts(source.name).chunks
-    if indexed and not parts.index.count(slot_of(source)):
-        log.warning("the index is gone and is built again", source=source.name, chunks=indexed)
-        parts.ledger.work.lost(source.name)
+    """Pages whose points the index has lost, or all where it is gone, are to be indexed again."""
+    wanted, slot = parts.ledger.pages.counts(source.name).chunks, slot_of(source)
+    if parts.index.count(slot) >= wanted:
+        return
+    held = Counter(point.url for point in parts.index.points(slot))
+    lost = [url for url, _, n in parts.ledger.pages.indexed(source.name) if held[url] < n]
+    log.warning(
+        "the index lost pages, which are indexed again", source=source.name, pages=len(lost)
+    )
+    parts.ledger.work.lost(source.name, lost)
 
 
 def check_embedder(parts: Parts, source: Source) -> None:

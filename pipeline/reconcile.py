@@ -80,6 +80,13 @@ class Reconciler:
 
         Raises `ServiceMissingError` where a service stays away; what waits for it is kept.
         """
+        try:
+            return self._run(more)
+        except BaseException:
+            self.ledger.work.let_go(self.source.name, self.runner)
+            raise
+
+    def _run(self, more: Callable[[], bool]) -> Report:
         while True:
             # Both asked before the ledger is: what came last, or waited until now, is still seen.
             coming, paused = more(), self.now() < self._pause_until

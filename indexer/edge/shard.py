@@ -74,6 +74,12 @@ class Shard:
         self.dirty_since: float | None = None
         self.used = time.monotonic()
         self._engine = engine
+        self._identity = _identity(folder)
+
+    @property
+    def displaced(self) -> bool:
+        """Whether the folder was removed or replaced: what is written here would be lost."""
+        return _identity(self.folder) != self._identity
 
     # pages
 
@@ -226,6 +232,14 @@ def load(folder: Path) -> Shard:
     shard = Shard(folder, slot, engine)
     shard.recover()
     return shard
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    try:
+        found = (folder / SHARD_FOLDER).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _clear(folder: Path) -> None:

@@ -134,6 +134,10 @@ class Shards:
         if self._closed:
             raise LeavingError
         shard = self._open.get(folder)
+        if shard is not None and shard.displaced:
+            log.warning("the files of %s are gone", folder)
+            self._forget(shard)
+            shard = None
         if shard is None:
             if not folder.is_dir():
                 return None
@@ -189,6 +193,8 @@ class Shards:
             raise
 
     def _tend(self, folder: Path, shard: Shard) -> None:
+        if shard.displaced:
+            return  # the next request sees to it
         now = time.monotonic()
         idle = now - shard.used
         dirty = now - shard.dirty_since if shard.dirty_since is not None else 0.0

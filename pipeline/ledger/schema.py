@@ -96,6 +96,8 @@ pages = Table(
     # The work on it.
     Column("lease", Text),
     Column("attempts", Integer, nullable=False, default=0),
+    # Runs that were killed while they were at it.
+    Column("interrupted", Integer, nullable=False, default=0, server_default="0"),
     # When to visit it again, and what that is decided by: what is believed of its rate of change,
     # from all visits up to `seen_at` (`crawler/revisit.py`), and what a sitemap or feed says of it.
     Column("next_visit", DateTime(timezone=True)),

@@ -93,7 +93,7 @@ class Sources:
                 connection.execute(
                     update(pages)
                     .where(pages.c.source == name, pages.c.failed.is_not(None))
-                    .values(failed=None, attempts=0)
+                    .values(failed=None, attempts=0, interrupted=0)
                 )
                 queue = update(pages).where(pages.c.source == name, pages.c.fetch != "skipped")
                 if due_by is not None:

@@ -15,6 +15,10 @@ from pipeline.ledger.schema import DIFFERS, UNSURE, lock_pages, pages, sources, 
 
 #: A page that killed its worker this often is set aside.
 MAX_ATTEMPTS = 3
+#: A page that was being worked on in this many runs that were killed is set aside: it may be what
+#: takes the machine down. From `SUSPECT` on it is worked on alone.
+MAX_INTERRUPTIONS = 10
+SUSPECT = 3
 #: What is set aside where a page that is to be removed could not be: it wants nothing.
 _REMOVAL = "removal"
 
@@ -51,8 +55,8 @@ class Work:
         )
         with self._engine.begin() as connection:
             rows = connection.execute(query).all()
-            tried = [row for row in rows if row.attempts > 0]
-            rows = [row for row in rows if row.attempts == 0] or tried[:1]
+            tried = [row for row in rows if row.attempts > 0 or row.interrupted >= SUSPECT]
+            rows = [row for row in rows if row not in tried] or tried[:1]
             if rows:
                 connection.execute(
                     update(pages)
@@ -73,6 +77,7 @@ class Work:
                         failed=None,
                         lease=None,
                         attempts=0,
+                        interrupted=0,
                         indexed_at=now,
                         document_hash=result.document_hash,
                         title=result.title,
@@ -95,36 +100,61 @@ class Work:
         """Make a page free again as if it had not been tried: a service was away."""
         self._end(job, attempts=job.attempts)
 
+    def let_go(self, source: str, runner: str) -> None:
+        """Free what this run holds as if it had not been tried: the run ends early."""
+        held = (pages.c.source == source, pages.c.lease == runner)
+        with self._engine.begin() as connection:
+            connection.execute(
+                update(pages).where(*held).values(lease=None, attempts=pages.c.attempts - 1)
+            )
+
     def release_all(self, source: str) -> None:
         """Free what earlier runs left claimed, and removals that they set aside.
 
         Only the run that holds the source may call it.
 
-        Their attempts stay: a page that takes the whole run down is counted too.
+        What a killed run was at is no try of the page, but is counted: a page that was being
+        worked on in `MAX_INTERRUPTIONS` killed runs is set aside.
         """
+        left = (pages.c.source == source, pages.c.lease.is_not(None))
         with self._engine.begin() as connection:
-            connection.execute(
-                update(pages)
-                .where(pages.c.source == source, pages.c.lease.is_not(None))
-                .values(lease=None)
-            )
             connection.execute(
                 update(pages)
                 .where(pages.c.source == source, pages.c.failed == _REMOVAL)
                 .values(failed=None)
             )
+            connection.execute(
+                update(pages)
+                .where(*left, pages.c.interrupted + 1 >= MAX_INTERRUPTIONS)
+                .values(
+                    failed=func.coalesce(pages.c.wanted, _REMOVAL),
+                    reason="killed_run",
+                    detail=f"it was being worked on when {MAX_INTERRUPTIONS} runs were killed",
+                )
+            )
+            connection.execute(
+                update(pages)
+                .where(*left)
+                .values(
+                    lease=None,
+                    attempts=case((pages.c.attempts > 0, pages.c.attempts - 1), else_=0),
+                    interrupted=pages.c.interrupted + 1,
+                )
+            )
 
-    def lost(self, source: str) -> None:
-        """The index of a source is gone: what is indexed for each page is not known any more.
+    def lost(self, source: str, urls: Sequence[str]) -> None:
+        """The index has lost these pages: what is indexed for them is not known any more.
 
         Only the run that holds the source may call it.
         """
         with self._engine.begin() as connection:
-            connection.execute(
-                update(pages)
-                .where(pages.c.source == source, pages.c.indexed.is_not(None), pages.c.chunks > 0)
-                .values(indexed=UNSURE)
-            )
+            for start in range(0, len(urls), 500):
+                some = pages.c.url.in_(urls[start : start + 500])
+                connection.execute(
+                    update(pages)
+                    .where(pages.c.source == source, pages.c.indexed.is_not(None), some)
+                    .values(indexed=UNSURE)
+                )
 
     def waiting(self, source: str) -> int:
         """Pages of the source that differ from what is wanted."""

@@ -152,6 +152,18 @@ def test_the_process_of_a_home_that_was_moved_leaves(edge: EdgeIndex, home: Path
     there.stop()
 
 
+def test_a_slot_whose_files_were_removed_is_empty_and_can_be_filled(
+    edge: EdgeIndex, home: Path
+) -> None:
+    fill(edge)
+    process = edge.process()
+    shutil.rmtree(places.slot_folder(home / "index", slot()))
+    assert edge.count(slot()) == 0
+    fill(edge)
+    assert edge.count(slot()) == 2
+    assert edge.process() == process
+
+
 def test_a_home_held_by_a_stranger_is_named(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from crawler.model import Fetched, Found
 from pipeline.errors import ServiceMissingError
 from pipeline.ledger import Job, Ledger
+from pipeline.ledger.work import MAX_ATTEMPTS, MAX_INTERRUPTIONS, SUSPECT
 from pipeline.pages import Failed, Indexed, Report, Result
 from pipeline.reconcile import BATCH, PATIENCE, Batch, Reconciler
 from tests.pipeline.test_ledger import PINNED, SEED, declare, states
@@ -130,6 +131,33 @@ def test_a_page_that_kills_its_worker_is_set_aside_after_three_tries(ledger: Led
     assert states(ledger)[SEED + "poison"] == ("failed", "killed_worker")
     # After the first death each page of the batch came alone.
     assert all(len(batch) == 1 for batch in pool.seen[1:])
+
+
+def test_a_run_that_is_interrupted_or_killed_is_no_try_of_its_pages(ledger: Ledger) -> None:
+    pages(ledger, "a", "b")
+
+    def interrupt(job: Job) -> Result:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        reconcile(ledger, interrupt)
+    for _ in range(MAX_ATTEMPTS + 1):  # killed: nobody frees what was claimed
+        jobs = ledger.work.claim("docs", "run", 10)
+        assert {job.attempts for job in jobs} == {0}
+        ledger.work.release_all("docs")
+    report, _ = reconcile(ledger, indexed)
+    assert (report.indexed, report.failed) == (2, 0)
+
+
+def test_a_page_that_many_runs_were_killed_at_is_set_aside(ledger: Ledger) -> None:
+    pages(ledger, "a", "b")
+    for number in range(MAX_INTERRUPTIONS):
+        jobs = ledger.work.claim("docs", "run", 10)
+        assert len(jobs) == (2 if number < SUSPECT else 1)  # suspects come alone
+        ledger.work.release_all("docs")
+    assert states(ledger)[SEED + "a"] == ("failed", "killed_run")
+    reconcile(ledger, indexed)
+    assert states(ledger)[SEED + "b"][0] == "indexed"
 
 
 def test_a_service_that_comes_back_costs_no_page(ledger: Ledger) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from crawler.model import Fetched, Missed, Outcome, Scope, Tally
+from pipeline.caches.embeddings import EmbeddingCache
 from pipeline.frontier import LedgerFrontier
 from pipeline.index_stage import IndexStage
 from pipeline.ingest import declare, outcome
@@ -57,7 +58,8 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Parts]:
     ledger, store = opened.ledger, opened.store
     LedgerFrontier(ledger, store, source).record_all(VISITS)
     parse = ParseStage(source, store, opened.embedder.count)
-    index = IndexStage(source, store, opened.embedder, opened.cache, opened.index)
+    cache = EmbeddingCache(opened.caches["embeddings"])
+    index = IndexStage(source, store, opened.embedder, cache, opened.index)
     results = index.run(parse.run(ledger.work.claim("docs", "test", 16)))
     made = [result for result in results if isinstance(result, Indexed)]
     assert len(made) == len(results) == 3, [one for one in results if isinstance(one, Failed)]

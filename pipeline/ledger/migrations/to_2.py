@@ -78,6 +78,7 @@ _pages = Table(
     Column("depth", Integer, nullable=False),
     Column("url", Text, primary_key=True),
     Column("queued", Boolean, nullable=False, server_default=false()),
+    Column("interrupted", Integer, nullable=False, server_default="0"),
     Column("next_visit", DateTime(timezone=True)),
     Column("seen_at", DateTime(timezone=True)),
     Column("change_shape", Float),
