@@ -1,0 +1,197 @@
+"""A language model behind any OpenAI-compatible endpoint: vLLM elsewhere, or a hosted model.
+
+Follows the OpenAI API reference, "Create chat completion". The instructions are the system's
+words, the page the user's. The grammar goes as vLLM takes it, `structured_outputs` at the top
+level; a server that refuses it is asked without, and what any server answers is checked by whoever
+asked: one that does not know the field leaves it out without a word. The key, where one is needed,
+is read from `WRAC_PLANNER_KEY`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+
+import httpx
+
+from chunker.tokens import count
+from planner_serving.errors import (
+    PlannerAnswerError,
+    PlannerModelError,
+    PlannerRefusedError,
+    PlannerUnavailableError,
+    PromptTooLongError,
+    TerminalError,
+    TransientError,
+)
+from planner_serving.ports import Completion, Prompt
+
+ATTEMPTS: Final = 4
+TIMEOUT: Final = 60.0  # seconds for one request, from its start to the last byte of the answer
+MAX_WAIT: Final = 30.0  # seconds between two attempts, whatever Retry-After says
+CONCURRENCY: Final = 16  # requests at a time
+MOST_BYTES: Final = 1 << 20  # of an answer; one symbol a line takes some hundreds
+
+_TRY_AGAIN: Final = {408, 409, 425, 429, 500, 502, 503, 504}
+#: Fields that are vLLM's own: the grammar, and no thinking aloud before the answer.
+_OWN: Final = ("structured_outputs", "chat_template_kwargs")
+
+
+class EndpointCompleter:
+    """A `Completer` over HTTP.
+
+    A prompt's result is `PlannerUnavailableError` where no attempt was answered in time,
+    `PlannerRefusedError` for any other status, `PromptTooLongError` where the server says so, and
+    `PlannerAnswerError` for an answer that is no completion.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        key: str | None = None,
+        timeout: float = TIMEOUT,
+        wait: Callable[[float], object] = time.sleep,
+    ) -> None:
+        """`url`: `http://host:8000/v1`. Nothing is contacted yet."""
+        try:
+            address = httpx.URL(url)
+        except httpx.InvalidURL as error:
+            raise PlannerModelError(f"the planner's address is none: {error}") from error
+        if address.scheme not in ("http", "https") or not address.host:
+            raise PlannerModelError(
+                f"the planner's address is {url!r}; it must begin with http:// or https://"
+            )
+        path = address.path.rstrip("/").removesuffix("/chat/completions")
+        # Without the user's name and password: what is asked stands in logs and errors.
+        self._url = address.copy_with(path=f"{path}/chat/completions", userinfo=b"")
+        self._shown = str(self._url.copy_with(query=None))
+        self._model = model
+        self._timeout = timeout
+        self._wait = wait
+        self._own = True
+        self._client = httpx.Client(
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            auth=(address.username, address.password) if address.userinfo and not key else None,
+            timeout=timeout,
+            limits=httpx.Limits(max_connections=CONCURRENCY),
+        )
+
+    @property
+    def identity(self) -> str:
+        """An endpoint has no digest to show: its model's name stands for it."""
+        return f"endpoint:{self._model}"
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion | Exception]:
+        """See `Completer`."""
+        if len(prompts) < 2:
+            return [self._one(prompt) for prompt in prompts]
+        with ThreadPoolExecutor(min(len(prompts), CONCURRENCY)) as pool:
+            return list(pool.map(self._one, prompts))
+
+    def _one(self, prompt: Prompt) -> Completion | Exception:
+        try:
+            return self._asked(prompt)
+        except (TransientError, TerminalError) as error:
+            return error
+
+    def _asked(self, prompt: Prompt) -> Completion:
+        for attempt in range(1, ATTEMPTS + 1):
+            own, pause = self._own, None
+            try:
+                status, headers, body = self._post(self._request(prompt, own))
+            except httpx.TransportError as error:
+                problem = f"{type(error).__name__}: {error}"
+            else:
+                if status == 200:
+                    return self._completion(prompt, body)
+                if own and status in (400, 422) and any(name in body for name in _OWN):
+                    self._own = False
+                    continue
+                if status not in _TRY_AGAIN:
+                    raise self._refusal(status, body)
+                problem, pause = f"status {status}", headers.get("retry-after")
+            if attempt < ATTEMPTS:
+                self._wait(_pause(attempt, pause))
+        raise PlannerUnavailableError(f"{self._shown} failed {ATTEMPTS} times, last: {problem}")
+
+    def _request(self, prompt: Prompt, own: bool) -> dict[str, Any]:
+        asked = {
+            "model": self._model,
+            "messages": [
+                {"role": "system", "content": prompt.prefix},
+                {"role": "user", "content": prompt.body},
+            ],
+            "max_tokens": prompt.max_tokens,
+            "temperature": 0,
+        }
+        fields = ({"regex": prompt.regex}, {"enable_thinking": False})
+        return asked | dict(zip(_OWN, fields, strict=True)) if own else asked
+
+    def _post(self, asked: Mapping[str, Any]) -> tuple[int, httpx.Headers, str]:
+        """Status, headers and text of an answer, in time and not without end."""
+        end = time.monotonic() + self._timeout
+        late = PlannerUnavailableError(f"{self._shown} gave no answer within {self._timeout:g} s")
+        received = bytearray()
+        try:
+            with self._client.stream("POST", self._url, json=asked) as response:
+                for piece in response.iter_bytes():
+                    received += piece
+                    if time.monotonic() > end:
+                        raise late
+                    if len(received) > MOST_BYTES:
+                        raise PlannerAnswerError(f"{self._shown} answers without end")
+                return response.status_code, response.headers, received.decode(errors="replace")
+        except httpx.TimeoutException as error:
+            raise late from error
+        except httpx.DecodingError as error:
+            raise PlannerAnswerError(f"{self._shown} answered with a damaged body") from error
+
+    def _refusal(self, status: int, body: str) -> TerminalError:
+        if status in (400, 413) and "context length" in body.replace("_", " "):
+            return PromptTooLongError(f"{self._shown}: {body[:300]}")
+        return PlannerRefusedError(f"{self._shown} refused with {status}: {body[:300]}")
+
+    def _completion(self, prompt: Prompt, body: str) -> Completion:
+        try:
+            answer = json.loads(body)
+            choice = answer["choices"][0]
+            text = choice["message"]["content"] or ""
+            usage = answer.get("usage") or {}
+            if not isinstance(text, str):
+                raise TypeError("the content is no text")
+            details = usage.get("prompt_tokens_details") or {}
+            return Completion(
+                text=text,
+                input_tokens=int(usage.get("prompt_tokens", count(prompt.prefix + prompt.body))),
+                cached_input_tokens=int(details.get("cached_tokens") or 0),
+                output_tokens=int(usage.get("completion_tokens", count(text))),
+                finished=choice.get("finish_reason") != "length",
+            )
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise PlannerAnswerError(f"{self._shown} did not answer with a completion") from error
+
+
+def open_endpoint(url: str, model: str, timeout: float = TIMEOUT) -> EndpointCompleter:
+    """The model of this name behind `url`, with the key of the environment."""
+    return EndpointCompleter(url, model, os.environ.get("WRAC_PLANNER_KEY"), timeout)
+
+
+def _pause(attempt: int, retry_after: str | None) -> float:
+    """Seconds before the next attempt: what the server asks (RFC 9110, 10.2.3), else doubling."""
+    if retry_after is not None:
+        try:
+            if retry_after.strip().isdecimal():
+                return min(float(retry_after), MAX_WAIT)
+            date = parsedate_to_datetime(retry_after)
+            return min(max((date - datetime.now(UTC)).total_seconds(), 0.0), MAX_WAIT)
+        except (ValueError, TypeError):
+            pass  # a header that says nothing
+    return min(2.0 ** (attempt - 1), MAX_WAIT) * random.uniform(0.5, 1.0)

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from chunker.outline import outline
+from chunker.parse import parse
+from chunker.policy import Policy
+from planner_serving.endpoint import ATTEMPTS, EndpointCompleter, open_endpoint
+from planner_serving.errors import (
+    PlannerAnswerError,
+    PlannerModelError,
+    PlannerRefusedError,
+    PlannerUnavailableError,
+    PromptTooLongError,
+    TransientError,
+)
+from planner_serving.model_planner import ModelPlanner
+from planner_serving.ports import Completer, Completion, Prompt
+from tests.planner_serving.openai_server import MODEL, FakeOpenAI, serve
+
+PROMPT = Prompt("Sort the lines.", "1 h1 5 Ferry\n2 t 3 Fares\nAnswer:", "[1-6.]{2}", 3, "test-1")
+SECRET = "sk-a-key-that-nobody-may-see"
+
+
+@pytest.fixture
+def server() -> Iterator[FakeOpenAI]:
+    with serve() as running:
+        yield running
+
+
+def opened(server: FakeOpenAI, **more: Any) -> tuple[EndpointCompleter, list[float]]:
+    waited: list[float] = []
+    return EndpointCompleter(server.url, MODEL, wait=waited.append, **more), waited
+
+
+def test_it_is_a_completer_and_sends_the_grammar_at_the_top_level(server: FakeOpenAI) -> None:
+    completer: Completer = opened(server)[0]
+    (answer,) = completer.complete([PROMPT])
+    assert isinstance(answer, Completion) and answer.text == "11" and answer.finished
+    assert (answer.input_tokens, answer.cached_input_tokens, answer.output_tokens) == (12, 3, 2)
+    (asked,) = server.requests
+    assert asked["structured_outputs"] == {"regex": PROMPT.regex}
+    assert [message["content"] for message in asked["messages"]] == [PROMPT.prefix, PROMPT.body]
+    assert (asked["max_tokens"], asked["temperature"], asked["model"]) == (3, 0, MODEL)
+
+
+def test_many_prompts_are_asked_at_once_and_answered_in_order(server: FakeOpenAI) -> None:
+    prompts = [
+        Prompt(PROMPT.prefix, str(n), f"[1-6]{{{n}}}", n + 1, PROMPT.schema) for n in range(1, 9)
+    ]
+    answers = opened(server)[0].complete(prompts)
+    assert [a.text for a in answers if isinstance(a, Completion)] == ["1" * n for n in range(1, 9)]
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "error", "asked"),
+    [
+        ("429", PlannerUnavailableError, ATTEMPTS),
+        ("500", PlannerUnavailableError, ATTEMPTS),
+        ("half", PlannerUnavailableError, ATTEMPTS),
+        ("silence", PlannerUnavailableError, 1),
+        ("nonsense", PlannerAnswerError, 1),
+        ("400", PlannerRefusedError, 1),
+    ],
+)
+def test_each_fault_has_its_error(
+    server: FakeOpenAI, behaviour: Any, error: type[Exception], asked: int
+) -> None:
+    server.always(behaviour)
+    completer, waited = opened(server, timeout=0.3)
+    (answer,) = completer.complete([PROMPT])
+    assert type(answer) is error and "127.0.0.1" in str(answer)
+    assert len(server.requests) == asked and len(waited) == asked - 1
+    assert all(0 <= seconds <= 30 for seconds in waited)
+
+
+def test_what_a_server_asks_to_wait_is_waited(server: FakeOpenAI) -> None:
+    server.always("429")
+    completer, waited = opened(server)
+    completer.complete([PROMPT])
+    assert waited == [0.0] * (ATTEMPTS - 1)
+
+
+def test_a_server_that_comes_back_is_enough(server: FakeOpenAI) -> None:
+    server.behave = lambda _: "500" if len(server.requests) < 3 else "answer"
+    (answer,) = opened(server)[0].complete([PROMPT])
+    assert isinstance(answer, Completion)
+
+
+def test_one_fault_does_not_take_the_others_with_it(server: FakeOpenAI) -> None:
+    other = Prompt("x", "other", "[1-6]{3}", 4, "test-1")
+    server.behave = lambda r: "400" if r["messages"][1]["content"] == "other" else "answer"
+    first, second, third = opened(server)[0].complete([PROMPT, other, PROMPT])
+    assert isinstance(first, Completion) and first == third
+    assert isinstance(second, PlannerRefusedError)
+
+
+def test_nobody_listens() -> None:
+    completer = EndpointCompleter("http://127.0.0.1:9/v1", "m", wait=lambda _: None)
+    (answer,) = completer.complete([PROMPT])
+    assert isinstance(answer, TransientError) and "127.0.0.1:9" in str(answer)
+
+
+@pytest.mark.parametrize("url", ["", "localhost:8000", "ftp://host/v1", "http://", "http://[::1"])
+def test_an_address_that_is_none_is_said_at_once(url: str) -> None:
+    with pytest.raises(PlannerModelError, match="address"):
+        EndpointCompleter(url, "m")
+
+
+def test_the_key_is_sent_and_never_shown(
+    server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("WRAC_PLANNER_KEY", SECRET)
+    server.always("400")
+    caplog.set_level("DEBUG")
+    url = server.url.replace("//", f"//user:{SECRET}@")
+    completer = open_endpoint(server.url, MODEL)
+    (answer,) = completer.complete([PROMPT])
+    (other,) = open_endpoint(url, MODEL).complete([PROMPT])
+    assert server.headers[0]["Authorization"] == f"Bearer {SECRET}"
+    shown = f"{answer} {answer!r} {other} {completer.identity} {caplog.text}"
+    assert SECRET not in shown
+
+
+def test_prose_is_noticed_and_the_page_has_its_structural_plan(server: FakeOpenAI) -> None:
+    server.always("prose")
+    document = parse(b"# Ferry\n\nIt sails.\n\nFares\n\nLow.", "https://e.org/", "text/markdown")
+    plan = ModelPlanner(opened(server)[0]).plan(outline(document, Policy()), Policy())
+    assert plan.repairs == ("structural: answer",) and plan.planner == "structural"
+    assert plan.usage.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "expected", "requests"),
+    [
+        (400, "Unrecognized request argument supplied: structured_outputs", Completion, 2),
+        (422, "extra fields not permitted: chat_template_kwargs", Completion, 2),
+        (400, "This model's maximum context length is 4096 tokens", PromptTooLongError, 1),
+        (401, "no such key", PlannerRefusedError, 1),
+    ],
+)
+def test_a_server_that_does_not_take_the_grammar_is_asked_without(
+    status: int, body: str, expected: type, requests: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = []
+    good = '{"choices": [{"message": {"content": "12"}, "finish_reason": "stop"}]}'
+
+    def post(request: dict[str, Any]) -> tuple[int, dict[str, str], str]:
+        asked.append(request)
+        return (200, {}, good) if len(asked) > 1 else (status, {}, body)
+
+    completer = EndpointCompleter("http://host/v1", "m", wait=lambda _: None)
+    monkeypatch.setattr(completer, "_post", post)
+    (answer,) = completer.complete([PROMPT])
+    assert type(answer) is expected and len(asked) == requests
+    if requests == 2:
+        assert "structured_outputs" not in asked[1]
+        assert isinstance(answer, Completion) and answer.output_tokens > 0
