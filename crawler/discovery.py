@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from scrapy.utils.datatypes import LocalCache
 
@@ -30,7 +31,8 @@ class Discovery:
 
         `depth` is their clicks from a seed.
         """
-        fresh = (link for link in links if depth < self._told.get(link.url, depth + 1))
+        spelt = (replace(link, url=self.rules.spelt(link.url)) for link in links)
+        fresh = (link for link in spelt if depth < self._told.get(link.url, depth + 1))
         return tuple(Found(link.url, depth, found_on, self._why_not(link, depth)) for link in fresh)
 
     def accepted_before(self, urls: Iterable[str]) -> None:

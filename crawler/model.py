@@ -24,6 +24,8 @@ class Scope:
     max_depth: int | None = None
     max_per_template: int | None = 20_000
     """URLs that differ in numbers and parameter values only (`crawler/traps.py`)."""
+    parameters: tuple[str, ...] | None = None
+    """Query parameters that are kept, all others are cut off; None: all are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class Politeness:
     """After decompression."""
     verify_tls: bool = True
     """Whether a site must prove its name; without it a page may come from anybody on the way."""
+    language: str | None = None
+    """Value of Accept-Language; None: the header is Scrapy's own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def _redirect(
     """A hop to the next task, or why there is none. A hop adds nothing to the depth."""
     status = response.status
     try:
-        target = canonical(join(response.url, location))
+        target = discovery.rules.spelt(canonical(join(response.url, location)))
     except InvalidUrlError as error:
         return Missed(task.url, reasons.BAD_URL, status, now, detail=str(error))
     if target == task.url:
@@ -84,8 +84,9 @@ def _page(
     head = read_html(response, agent) if isinstance(response, HtmlResponse) else PageHead()
     directives = robots_directives(_headers(response, "X-Robots-Tag"), agent)
     named = head.canonical or header_canonical(_headers(response, "Link"), response.url)
-    if named is not None and discovery.rules.why_not(named) is not None:
-        named = None
+    if named is not None:
+        named = discovery.rules.spelt(named)
+        named = named if discovery.rules.why_not(named) is None else None
     nofollow = head.nofollow or bool(directives & {"nofollow", "none"})
     links = () if nofollow else discovery.found(head.links, task.depth + 1, task.url)
     if named is not None and named != task.url:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from crawler import reasons
 from crawler.errors import InvalidUrlError, SeedError
@@ -27,8 +27,9 @@ class Rules:
     """A scope made ready to be asked."""
 
     def __init__(self, scope: Scope) -> None:
-        self.seeds = tuple(_seed(seed) for seed in scope.seeds)
         self.max_depth = scope.max_depth
+        self._parameters = None if scope.parameters is None else frozenset(scope.parameters)
+        self.seeds = tuple(self.spelt(_seed(seed)) for seed in scope.seeds)
         self._sites = {_site(seed) for seed in self.seeds}
         self._hosts = {_bare(name) for name in scope.hosts if not name.startswith("*.")}
         self._domains = tuple(
@@ -55,6 +56,15 @@ class Rules:
         if SKIPPED_SUFFIX.fullmatch(PurePosixPath(parts.path).suffix):
             return reasons.FILE_TYPE
         return None
+
+    def spelt(self, url: str) -> str:
+        """A canonical `url` without the query parameters that the source does not keep."""
+        if self._parameters is None or "?" not in url:
+            return url
+        parts = urlsplit(url)
+        pairs = parts.query.split("&")
+        kept = [pair for pair in pairs if pair.partition("=")[0] in self._parameters]
+        return urlunsplit(parts._replace(query="&".join(kept)))
 
     def _on_site(self, url: str) -> bool:
         site = _site(url)

@@ -96,8 +96,12 @@ def allowed_names(scope: Scope) -> tuple[str, ...]:
 def for_crawl(scope: Scope, politeness: Politeness) -> dict[str, Any]:
     """The settings of one crawl."""
     fast = {"concurrency": politeness.concurrency_per_host, "delay": politeness.delay}
+    headers = SETTINGS["DEFAULT_REQUEST_HEADERS"]
+    if politeness.language is not None:
+        headers = headers | {"Accept-Language": politeness.language}
     return {
         **SETTINGS,
+        "DEFAULT_REQUEST_HEADERS": headers,
         "USER_AGENT": politeness.user_agent,
         "ROBOTSTXT_USER_AGENT": agent_token(politeness.user_agent),
         "ROBOTSTXT_OBEY": politeness.obey_robots,

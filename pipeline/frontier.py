@@ -30,8 +30,11 @@ class LedgerFrontier:
         self._visited = ledger.visits.visited(source.name, source.pass_number)
 
     def claim(self, limit: int) -> Sequence[Task]:
-        if self._runner and self._ledger.sources.runner(self._source.name) != self._runner:
-            return ()  # another run took the source over: this one is an orphan and ends
+        # Nothing to an orphan whose source another run took over, nor after the end of a turn.
+        name, now = self._source.name, datetime.now(UTC)
+        allowed = self._ledger.schedules.allows(name, self._runner, now)
+        if allowed is not None:
+            limit = min(limit, allowed - len(self._in_flight))
         budget = self._source.scope.max_pages
         if budget is not None:
             limit = min(limit, budget - self._visited - len(self._in_flight))
@@ -54,14 +57,11 @@ class LedgerFrontier:
         source = self._source
         visits = [self._stored(outcome) for outcome in outcomes]
         self._ledger.visits.record(source.name, source.pass_number, visits, self._pins)
-        self._ledger.usage.add(
-            source.customer,
-            datetime.now(UTC).date(),
-            {
-                "requests": len(outcomes),
-                "bytes": sum(len(one.body) for one in outcomes if isinstance(one, Fetched)),
-            },
-        )
+        now = datetime.now(UTC)
+        size = sum(len(one.body) for one in outcomes if isinstance(one, Fetched))
+        spent = {"requests": len(outcomes), "bytes": size}
+        self._ledger.usage.add(source.customer, now.date(), spent)
+        self._ledger.schedules.spend(source.name, len(outcomes), size, now)
         self._in_flight.difference_update(outcome.url for outcome in outcomes)
         self._visited += sum(not isinstance(outcome, Missed) for outcome in outcomes)
 

@@ -14,10 +14,11 @@ from indexer.points import point_ids
 from pipeline import planning, records, runs
 from pipeline.caches.embeddings import EmbeddingCache, embedding_key
 from pipeline.index_stage import slot_of
-from pipeline.ingest import Ingested, Progress, check_embedder, check_index, outcome, watch
+from pipeline.ingest import check_embedder
 from pipeline.page import chunk
 from pipeline.parts import Parts
 from pipeline.reconcile import Reconciler
+from pipeline.turn import Ingested, Progress, check_index, outcome, watch
 
 
 def rechunk(

@@ -63,6 +63,8 @@ class Reconciler:
     report: Report = field(default_factory=Report)
     on_change: Callable[[], None] = lambda: None
     """Called whenever something moved, and at least every `POLL` seconds."""
+    stopping: Callable[[], bool] = lambda: False
+    """Whether to claim nothing more: the loop ends with what is in flight."""
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     now: Callable[[], float] = time.monotonic
     wait: Callable[[float], None] = time.sleep
@@ -93,7 +95,7 @@ class Reconciler:
             claimed = self._fill()
             self.on_change()
             if self.pool.idle:
-                if not claimed and not coming and not paused:
+                if not claimed and not coming and (not paused or self.stopping()):
                     return self.report
                 self.wait(POLL)
             for batch in self.pool.collect(POLL):
@@ -101,7 +103,7 @@ class Reconciler:
 
     def _fill(self) -> int:
         claimed = 0
-        while self.pool.room and self.now() >= self._pause_until:
+        while self.pool.room and self.now() >= self._pause_until and not self.stopping():
             jobs = self.ledger.work.claim(self.source.name, self.runner, BATCH)
             if not jobs:
                 break

@@ -4,35 +4,59 @@ from __future__ import annotations
 
 import os
 import socket
-import time
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import psutil
+import structlog
 
+from pipeline.errors import SourceBusyError
 from pipeline.ledger import Ledger
 
 #: Seconds between two signs of life of a run.
 HEARTBEAT = 15.0
 
 
+log = structlog.get_logger()
+
+
 @dataclass(slots=True)
 class Run:
-    """This process's hold on a source."""
+    """This process's hold on a source, prolonged by a thread of its own.
+
+    Whatever the run does, and however long a step of it takes, it shows life.
+    """
 
     ledger: Ledger
     source: str
     runner: str
-    _shown: float = field(default_factory=time.monotonic)
+    _ended: threading.Event = field(default_factory=threading.Event)
+    _lost: SourceBusyError | None = None
 
-    def show_life(self) -> None:
-        """Prolong the hold, if it is time to. Raises `SourceBusyError` if it was lost."""
-        now = time.monotonic()
-        if now - self._shown > HEARTBEAT:
-            self.ledger.sources.take(self.source, self.runner, datetime.now(UTC))
-            self._shown = now
+    def check(self) -> None:
+        """Raises `SourceBusyError` if another run took the source over."""
+        if self._lost is not None:
+            raise self._lost
+
+    def beat(self, every: float = HEARTBEAT) -> None:
+        """Prolong the hold until the run ends or has lost it."""
+        while not self._ended.wait(every):
+            try:
+                self.ledger.sources.take(self.source, self.runner, datetime.now(UTC))
+            except SourceBusyError as error:
+                self._lost = error
+                return
+            except Exception as error:
+                # The database is away for a moment: the next beat may reach it.
+                log.warning(
+                    "no sign of life could be written", source=self.source, error=str(error)
+                )
+
+    def end(self) -> None:
+        self._ended.set()
 
 
 @contextmanager
@@ -45,9 +69,14 @@ def held(ledger: Ledger, source: str) -> Iterator[Run]:
     runner = f"{socket.gethostname()}/{os.getpid()}/{psutil.Process().create_time():.0f}"
     holder = ledger.sources.runner(source)
     ledger.sources.take(source, runner, datetime.now(UTC), holder if _is_dead(holder) else None)
+    run = Run(ledger, source, runner)
+    heart = threading.Thread(target=run.beat, name=f"life of {source}", daemon=True)
+    heart.start()
     try:
-        yield Run(ledger, source, runner)
+        yield run
     finally:
+        run.end()
+        heart.join()
         ledger.sources.release(source, runner)
 
 

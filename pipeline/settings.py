@@ -55,6 +55,10 @@ class Settings(BaseSettings):
     page_memory: int = Field(4 * 2**30, ge=2**28, description="bytes a parse worker may take")
     parse_workers: int = Field(1, ge=1, le=64, description="parse processes of an ingest")
     ray_address: str = Field("", description="Ray cluster; empty: one is started for the command")
+    sources_at_once: int = Field(2, ge=1, le=256, description="sources that wrac run works on")
+    turn_seconds: float = Field(
+        600.0, ge=1, description="a source's turn in wrac run, while others wait for theirs"
+    )
     fail_over: float = Field(0.05, ge=0, le=1, description="share of failed pages that is an error")
     log_level: str = Field(
         "WARNING", description="DEBUG, INFO, WARNING or ERROR, on standard error"
@@ -97,13 +101,20 @@ def load(flags: Mapping[str, Any]) -> tuple[Settings, dict[str, str]]:
         ) from error
 
 
-def _from_file() -> dict[str, Any]:
+def read_toml(file: Path) -> dict[str, Any]:
+    """The tables of a file; none where it is not there. Raises `UsageError` naming the file."""
     try:
-        return tomllib.loads(CONFIG_FILE.read_text(encoding="utf-8"))
+        return tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{CONFIG_FILE} cannot be read: {error}", "mend or remove it") from error
+        raise UsageError(f"{file} cannot be read: {error}", "mend or remove it") from error
+
+
+def _from_file() -> dict[str, Any]:
+    values = read_toml(CONFIG_FILE)
+    values.pop("sources", None)  # `pipeline/sources` reads those
+    return values
 
 
 def _nearest(key: str) -> str:

@@ -15,13 +15,14 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from math import ceil
 from typing import Any
 
 import ray
 from ray.exceptions import RayError, RayTaskError, WorkerCrashedError
 
 from crawler.actor import crawl
-from crawler.model import Tally
+from crawler.model import Politeness, Tally
 from pipeline import crawling
 from pipeline.caches.embeddings import EmbeddingCache
 from pipeline.index_stage import IndexStage
@@ -36,20 +37,26 @@ from pipeline.reconcile import Batch
 OBJECT_STORE = 256 * 2**20
 #: Times that a crawl whose process died is started again.
 RESTARTS = 3
+#: What each kind of worker asks of Ray's processors; most of the time it waits for another.
+CRAWL_SHARE, PARSE_SHARE, INDEX_SHARE = 0.3, 0.5, 0.5
 #: Batches in flight for each parse actor: one that it works on, one that waits.
 AHEAD = 2
 
 
 @contextlib.contextmanager
-def cluster(address: str) -> Iterator[None]:
-    """Ray, at `address` or started for as long as the context lasts."""
+def cluster(address: str, workers: float = 1.0) -> Iterator[None]:
+    """Ray, at `address` or started for as long as the context lasts.
+
+    `workers`: what those that run at a time ask of its processors together. A machine of its own
+    gives as much, or one source would wait for a worker that another does not give back.
+    """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     folder = None if address else tempfile.mkdtemp(prefix="wrac-ray-")
     where: dict[str, Any] = (
         {"address": address}
         if address
         else {
-            "num_cpus": os.cpu_count(),
+            "num_cpus": max(os.cpu_count() or 1, ceil(workers)),
             "include_dashboard": False,
             "object_store_memory": OBJECT_STORE,
             "_temp_dir": folder,
@@ -69,6 +76,11 @@ def cluster(address: str) -> Iterator[None]:
             ray.shutdown()
             if folder:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def share(parse_workers: int) -> float:
+    """What the workers of one source ask of Ray's processors together."""
+    return CRAWL_SHARE + PARSE_SHARE * parse_workers + INDEX_SHARE
 
 
 class ParseActor:
@@ -106,10 +118,11 @@ class IndexActor:
 class Crawl:
     """A crawl that runs in a worker of its own."""
 
-    def __init__(self, parts: Parts, source: Source, runner: str) -> None:
-        self._parts, self._source, self._runner = parts, source, runner
+    def __init__(self, parts: Parts, source: Source, runner: str, asked: Politeness) -> None:
+        self._parts, self._source, self._runner, self._asked = parts, source, runner, asked
         self._ref = self._start()
         self._left = RESTARTS
+        self._closed = False
 
     @property
     def running(self) -> bool:
@@ -124,19 +137,31 @@ class Crawl:
         return False
 
     def result(self) -> Tally:
-        """What the crawl did; waits for it. Raises what ended it."""
+        """What the crawl did; waits for it. Raises what ended it.
+
+        What a crawl counted that was closed before its end is not known.
+        """
         try:
             tally: Tally = ray.get(self._ref)
             return tally
         except RayTaskError as error:
             raise error.cause from None  # without the worker's traceback in its message
+        except RayError:
+            if not self._closed:
+                raise
+            return Tally()
+
+    def close(self) -> None:
+        """End it at once if it still runs: what it has recorded stays."""
+        self._left, self._closed = 0, True
+        ray.cancel(self._ref, force=True)
 
     def _start(self) -> Any:
         task: Any = crawl
-        return task.options(num_cpus=0.3).remote(
+        return task.options(num_cpus=CRAWL_SHARE).remote(
             self._source.name,
             self._source.scope,
-            crawling.politeness(self._parts.settings),
+            self._asked,
             crawling.OpenFrontier(self._parts, self._source, self._runner),
         )
 
@@ -160,17 +185,24 @@ class RayPool:
 
     @cached_property
     def _parsers(self) -> list[Any]:
-        make = ray.remote(num_cpus=0.5, max_restarts=-1)(ParseActor)
+        make = ray.remote(num_cpus=PARSE_SHARE, max_restarts=-1)(ParseActor)
         return [make.remote(self._parts, self._source) for _ in range(self._workers)]
 
     @cached_property
     def _index(self) -> Any:
-        make = ray.remote(num_cpus=0.5, max_restarts=-1)(IndexActor)
+        make = ray.remote(num_cpus=INDEX_SHARE, max_restarts=-1)(IndexActor)
         return make.remote(self._parts, self._source)
 
     @property
     def _workers(self) -> int:
         return self._parts.settings.parse_workers
+
+    def close(self) -> None:
+        """End the actors that were started; what they were at is to be done again."""
+        started = vars(self)
+        for actor in [*started.get("_parsers", ()), started.get("_index")]:
+            if actor is not None:
+                ray.kill(actor)
 
     def marks(self, pages: Sequence[tuple[str, str, str]]) -> list[tuple[str, Sequence[str]]]:
         """`ParseStage.marks` in a worker; none where a page kills it."""

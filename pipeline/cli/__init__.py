@@ -9,10 +9,11 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli import admin, evaluate, look, output, plans
+from pipeline.cli import admin, evaluate, look, output, plans, sources
 from pipeline.cli.ingest import ingest, rechunk
 from pipeline.cli.migrate import migrate
 from pipeline.cli.options import given_before
+from pipeline.cli.run import run as keep_fresh
 from pipeline.cli.search import search, why
 from pipeline.errors import PipelineError
 from pipeline.logs import configure
@@ -25,6 +26,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command()(ingest)
+app.command(name="run")(keep_fresh)
 app.command()(rechunk)
 app.command()(search)
 app.command()(why)
@@ -39,6 +41,7 @@ app.command()(admin.forget)
 app.command()(admin.config)
 app.command()(migrate)
 app.add_typer(plans.app, name="plans")
+app.add_typer(sources.app, name="sources")
 app.add_typer(evaluate.app, name="eval")
 
 

@@ -26,8 +26,8 @@ from pipeline.home import check_name
 from pipeline.settings import Settings
 
 if TYPE_CHECKING:
-    from pipeline.ingest import Ingested
-    from pipeline.ingest import Progress as Step
+    from pipeline.turn import Ingested
+    from pipeline.turn import Progress as Step
 
 #: Failed pages that the text for people names; the JSON names all.
 NAMED = 20

@@ -17,6 +17,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 from pipeline.errors import HomeError, ServiceMissingError
 from pipeline.ledger import migrations, schema, sql
 from pipeline.ledger.pages import Pages
+from pipeline.ledger.schedules import Schedules
 from pipeline.ledger.settlements import Settlements
 from pipeline.ledger.sources import Sources
 from pipeline.ledger.usage import UsageBook
@@ -37,6 +38,7 @@ class Ledger:
     settlements: Settlements
     work: Work
     usage: UsageBook
+    schedules: Schedules
 
     def close(self) -> None:
         self.engine.dispose()
@@ -59,6 +61,7 @@ def open_ledger(url: str) -> Ledger:
         Settlements(engine),
         Work(engine),
         UsageBook(engine),
+        Schedules(engine),
     )
 
 

@@ -13,7 +13,7 @@ from crawler.model import Scope
 from pipeline.errors import SourceBusyError, UnknownSourceError, UsageError
 from pipeline.ledger import sql
 from pipeline.ledger.model import Pins, Source
-from pipeline.ledger.schema import lock_pages, pages, sources, usage
+from pipeline.ledger.schema import lock_pages, pages, schedules, sources, usage
 
 #: How long a run that shows no sign of life keeps its source.
 RUN_LEASE = timedelta(seconds=60)
@@ -176,6 +176,7 @@ class Sources:
             customer = connection.scalar(select(sources.c.customer).where(sources.c.name == name))
             known = connection.execute(delete(pages).where(pages.c.source == name)).rowcount
             connection.execute(delete(sources).where(sources.c.name == name))
+            connection.execute(delete(schedules).where(schedules.c.source == name))
             others = select(sources.c.name).where(sources.c.customer == customer)
             if connection.execute(others).first() is None:
                 connection.execute(delete(usage).where(usage.c.customer == customer))

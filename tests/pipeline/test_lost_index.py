@@ -13,13 +13,14 @@ from crawler.model import Fetched, Scope
 from pipeline.caches.embeddings import EmbeddingCache
 from pipeline.frontier import LedgerFrontier
 from pipeline.index_stage import IndexStage, slot_of
-from pipeline.ingest import check_index, declare
+from pipeline.ingest import declare
 from pipeline.ledger import Source
 from pipeline.ledger.work import Done
 from pipeline.pages import Indexed
 from pipeline.parse_stage import ParseStage
 from pipeline.parts import Parts
 from pipeline.settings import Settings
+from pipeline.turn import check_index
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 SEED = "https://a.example/"

@@ -12,12 +12,13 @@ from crawler.model import Fetched, Missed, Outcome, Scope, Tally
 from pipeline.caches.embeddings import EmbeddingCache
 from pipeline.frontier import LedgerFrontier
 from pipeline.index_stage import IndexStage
-from pipeline.ingest import declare, outcome
+from pipeline.ingest import declare
 from pipeline.ledger.work import Done
 from pipeline.pages import Failed, Indexed, Report
 from pipeline.parse_stage import ParseStage
 from pipeline.parts import Parts
 from pipeline.settings import Settings
+from pipeline.turn import outcome
 from pipeline.why import Why, why
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

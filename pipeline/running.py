@@ -1,0 +1,56 @@
+"""`wrac run`: what one turn of a declared source is, and when its next one comes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import structlog
+
+from pipeline import runs
+from pipeline.ingest import declare
+from pipeline.ledger.schedules import next_day
+from pipeline.parts import Parts
+from pipeline.sources import Declared
+from pipeline.turn import Bounds, Ingested, turn
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """Keeps declared sources fresh, a turn at a time."""
+
+    parts: Parts
+
+    def work(self, declared: Declared, stopping: Callable[[], bool]) -> Ingested:
+        """One turn of a source; needs `topology.cluster` around it. Raises what ended it."""
+        parts, ledger, name = self.parts, self.parts.ledger, declared.name
+        spec = declared.spec
+        if spec.ignore_robots is not None:
+            log.warning("robots.txt is not followed", source=name, reason=spec.ignore_robots)
+        if ledger.sources.find(name) is None:
+            declare(parts, name, declared.customer, spec.scope, declared.policy)
+        with runs.held(ledger, name) as run:
+            declare(parts, name, declared.customer, spec.scope, declared.policy)
+            began = datetime.now(UTC)
+            bounds = Bounds(
+                due_by=began if spec.between else None,
+                until=began + timedelta(seconds=parts.settings.turn_seconds),
+                stopping=stopping,
+            )
+            result = turn(parts, run, spec.politeness(parts.settings), bounds=bounds)
+            ledger.schedules.ended(name, self._next(declared, result.whole, began))
+        return result
+
+    def _next(self, declared: Declared, whole: bool, began: datetime) -> datetime:
+        """When the source's next turn is due, after one that began at that time."""
+        schedules, name, now = self.parts.ledger.schedules, declared.name, datetime.now(UTC)
+        if not whole:
+            return next_day(now) if schedules.spent(name, now) else now
+        usual = began + declared.spec.every
+        if declared.spec.between is None:
+            return usual
+        earliest = schedules.earliest(name) or usual
+        return min(max(now + declared.spec.between[0], earliest), usual)
