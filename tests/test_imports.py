@@ -30,5 +30,15 @@ def test_only_the_actor_knows_ray(package: str) -> None:
     assert set(knows) <= {"actor.py"}
 
 
-def test_no_address_of_a_package_index_is_in_the_lock() -> None:
-    assert "://" not in (ROOT / "requirements.lock").read_text(encoding="utf-8")
+LOCKS = ("requirements.lock", "requirements-vllm.lock")
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_no_address_of_a_package_index_is_in_the_lock(lock: str) -> None:
+    assert "://" not in (ROOT / lock).read_text(encoding="utf-8")
+
+
+def test_both_environments_have_the_same_ray() -> None:
+    # Ray's processes understand each other only where its version is the same.
+    locks = [(ROOT / lock).read_text(encoding="utf-8") for lock in LOCKS]
+    assert len({line for lock in locks for line in lock.splitlines() if line[:5] == "ray=="}) == 1
