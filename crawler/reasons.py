@@ -24,6 +24,7 @@ FILE_TYPE = "file_type"
 EMPTY = "empty"
 TOO_LARGE = "too_large"
 NOT_FOUND = "not_found"
+SOFT_404 = "soft404"
 GONE = "gone"
 DENIED = "denied"
 
@@ -64,6 +65,7 @@ SKIPPED = frozenset(
         EMPTY,
         TOO_LARGE,
         NOT_FOUND,
+        SOFT_404,
         GONE,
         DENIED,
     }

@@ -51,6 +51,9 @@ class Settings(BaseSettings):
     concurrency_per_host: int = Field(4, ge=1, le=64, description="requests to one host at a time")
     timeout: float = Field(30.0, gt=0, description="seconds for a whole response")
     max_body_bytes: int = Field(32 * 2**20, ge=1024, description="largest body, decompressed")
+    max_deleted: float = Field(
+        0.1, ge=0, le=1, description="share of a source's pages that may go in one pass unasked"
+    )
     page_seconds: float = Field(30.0, gt=0, description="deadline for parsing one page")
     page_memory: int = Field(4 * 2**30, ge=2**28, description="bytes a parse worker may take")
     parse_workers: int = Field(1, ge=1, le=64, description="parse processes of an ingest")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from pipeline import profiling
 from pipeline.errors import EmptySourceError
 from pipeline.index_stage import slot_of
 from pipeline.ledger import Counts, Ledger, Source
+from pipeline.ledger.settlements import Settled
 from pipeline.pages import Report
 from pipeline.parts import Parts
 from pipeline.reconcile import Reconciler
@@ -53,6 +54,8 @@ class Ingested:
     seconds: float
     whole: bool = True
     """Whether nothing of the pass is left for another turn."""
+    held: Settled | None = None
+    """More pages than may go unasked were to be removed: none was."""
 
     @property
     def unchanged(self) -> int:
@@ -111,6 +114,7 @@ def turn(
     check_index(parts, source)
     crawl = topology.Crawl(parts, source, run.runner, asked)
     pool = topology.RayPool(parts, source)
+    settled: Settled | None = None
     crawling = _until_stopped(ledger, name, crawl, bounds.stopping)
     try:
         loop = Reconciler(ledger, source, run.runner, pool, stopping=bounds.stopping)
@@ -122,7 +126,8 @@ def turn(
         tally = crawl.result()
         whole = not bounds.stopping() and not _is_cut(ledger, run)
         if whole:
-            ledger.settlements.canonicals(name, source.pins.fingerprint)
+            share = parts.settings.max_deleted
+            settled = ledger.settlements.settle(name, source.pins.fingerprint, share)
             loop.run()
             profiling.settle(ledger, parts.store, source)
         report = loop.run()
@@ -133,6 +138,8 @@ def turn(
     if whole:
         ledger.sources.end_pass(name, datetime.now(UTC))
     result = outcome(ledger, source, tally, report, started, whole)
+    if settled is not None and settled.held:
+        result = replace(result, held=settled)
     if whole and result.counts.indexed == 0 and not tally.not_modified:
         raise _empty(ledger, source)
     return result

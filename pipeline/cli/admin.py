@@ -60,6 +60,7 @@ def status(home: HomeOption = None, as_json: JsonOption = False) -> None:
                 "policy": source.pins.policy.fingerprint,
                 "planner": source.pins.planner,
                 "embedder": source.pins.embedder,
+                "held": source.held,
                 "crawl": "interrupted or running" if source.pass_open else "complete",
                 "runner": opened.ledger.sources.runner(source.name),
                 "last_crawl": source.pass_ended_at,
@@ -91,6 +92,12 @@ def status(home: HomeOption = None, as_json: JsonOption = False) -> None:
         for kind, size in caches.items():
             said = size if isinstance(size, str) else _size(size)
             out.print(f"cache of {kind}: {said}", markup=False)
+        for row in rows:
+            if row["held"]:
+                out.print(
+                    f"[yellow]{row['source']}: {row['held']} pages would leave the index[/]; "
+                    f"wrac sources confirm {row['source']} removes them"
+                )
 
     listed = {
         kind: {"away": size} if isinstance(size, str) else asdict(size)

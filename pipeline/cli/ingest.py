@@ -158,6 +158,7 @@ def to_json(result: Ingested) -> dict[str, Any]:
             "bytes": tally.bytes,
             **asdict(report.usage),
         },
+        "held": result.held.leaving if result.held else 0,
         "reasons": dict(counts.reasons),
         "seconds": round(result.seconds, 3),
         "errors": [asdict(failure) for failure in result.failures],
@@ -186,6 +187,12 @@ def _show(result: Ingested, value: dict[str, Any]) -> None:
     reasons = ", ".join(f"{count} {word}" for word, count in sorted(value["reasons"].items()))
     if reasons:
         out.print(f"  why not {reasons}  ({listed} lists them)")
+    if result.held:
+        err.print(
+            f"[yellow]nothing was removed[/]: {result.held.leaving} of {result.held.of} pages "
+            f"would leave the index. Where the site has really lost them:\n"
+            f"  wrac sources confirm {result.source.name}"
+        )
     for error in value["errors"][:NAMED]:
         err.print(f"[red]failed[/] {escape(error['url'])}: {escape(error['error'])}")
     if len(value["errors"]) > NAMED:

@@ -114,6 +114,21 @@ def resume(name: NameArgument, home: HomeOption = None, as_json: JsonOption = Fa
 
 
 @app.command()
+def confirm(name: NameArgument, home: HomeOption = None, as_json: JsonOption = False) -> None:
+    """Let the pages go that the last pass would have removed and holds; the next run does it."""
+    removed = _known(name, home).ledger.settlements.confirm(name)
+
+    def show() -> None:
+        out.print(
+            f"{removed} pages leave the index of {name} with its next run"
+            if removed
+            else f"{name} holds no removals"
+        )
+
+    answer({"source": name, "confirmed": removed}, as_json, show)
+
+
+@app.command()
 def remove(name: NameArgument, as_json: JsonOption = False) -> None:
     """Take a source's file away. What is stored and indexed stays: `wrac forget` removes that."""
     file = files.remove(name)

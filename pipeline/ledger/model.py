@@ -64,6 +64,8 @@ class Source:
     """Name of the published verdicts of the site's profile; empty: none yet."""
     settled_verdicts: str
     """Name of those that the last whole pass ended with."""
+    held: int = 0
+    """Pages that the last pass would have removed: they wait until somebody confirms it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,12 @@ _state = case(
     ((pages.c.fetch == "missed") & pages.c.reason.in_(sorted(reasons.FAILED)), "failed"),
     else_="skipped",
 )
+#: A page that is to leave and has not: the pass goes on, or somebody has to confirm it.
+HELD = "held"
 _reason = case(
-    ((pages.c.indexed == pages.c.wanted) & (pages.c.chunks == 0), "empty"), else_=pages.c.reason
+    (pages.c.leaving.is_not(None) & pages.c.wanted.is_not(None), HELD),
+    ((pages.c.indexed == pages.c.wanted) & (pages.c.chunks == 0), "empty"),
+    else_=pages.c.reason,
 )
 
 
@@ -123,12 +127,14 @@ class Pages:
             yield from connection.scalars(query.order_by(pages.c.url))
 
     def bodies(self, source: str) -> set[str]:
-        """Hashes of the bodies that the source's pages refer to."""
-        query = select(pages.c.body_hash).where(
-            pages.c.source == source, pages.c.body_hash.is_not(None)
+        """Hashes of the bodies that the source's pages refer to, those that are held included."""
+        of_source = pages.c.source == source
+        last = select(pages.c.body_hash).where(of_source, pages.c.body_hash.is_not(None))
+        wanted = select(func.substr(pages.c.wanted, 1, 64)).where(
+            of_source, pages.c.leaving.is_not(None), pages.c.wanted.is_not(None)
         )
         with sql.read(self._engine) as connection:
-            return set(connection.scalars(query))
+            return set(connection.scalars(last.union(wanted)))
 
     def _aliases(self, source: str) -> dict[str, list[str]]:
         query = (
@@ -148,14 +154,15 @@ class Pages:
 
 
 def _page_row(row: Row[Any], aliases: tuple[str, ...]) -> PageRow:
+    held = f"{row.reason}, see wrac sources confirm" if row.why == HELD else None
     return PageRow(
         url=row.url,
         state=row.state,
         status=row.status,
-        canonical=row.alias_of if row.alias_of and row.why else row.url,
+        canonical=row.alias_of if row.alias_of and row.why and not held else row.url,
         aliases=aliases,
         chunks=row.chunks,
         reason=row.why,
-        detail=row.detail,
+        detail=held or row.detail,
         title=row.title,
     )

@@ -13,6 +13,7 @@ from sqlalchemy import (
     JSON,
     BigInteger,
     Boolean,
+    Case,
     Column,
     Connection,
     DateTime,
@@ -24,6 +25,7 @@ from sqlalchemy import (
     Table,
     Text,
     Update,
+    case,
     false,
     select,
     text,
@@ -55,6 +57,8 @@ sources = Table(
     # Which verdicts of the site's profile pages are parsed with, and those of the last whole pass.
     Column("verdicts", String(64), nullable=False, default=""),
     Column("settled_verdicts", String(64), nullable=False, default=""),
+    # Pages that the last pass would have removed, and that wait for somebody to confirm it.
+    Column("held", Integer, nullable=False, default=0, server_default="0"),
     # Who works on the source now.
     Column("runner", Text),
     Column("runner_until", DateTime(timezone=True)),
@@ -87,6 +91,11 @@ pages = Table(
     Column("verdicts", String(64), nullable=False, default="", server_default=""),
     # What should be indexed and what is: body hash, verdicts and pins; null: nothing.
     Column("wanted", Text),
+    # The pass since which something is.
+    Column("wanted_since", Integer, nullable=False, default=0, server_default="0"),
+    # What it is to become at the end of the pass, and which page it gives way to (`leaving.py`).
+    Column("leaving", String(16)),
+    Column("leaving_to", Text),
     Column("indexed", Text),
     Column("failed", Text),
     Column("indexed_at", DateTime(timezone=True)),
@@ -125,6 +134,9 @@ Index(
     sqlite_where=QUEUED,
     postgresql_where=QUEUED,
 )
+LEAVES = text("leaving IS NOT NULL")
+
+Index("pages_leaving", pages.c.source, sqlite_where=LEAVES, postgresql_where=LEAVES)
 Index("pages_body", pages.c.source, pages.c.body_hash)
 Index("pages_alias", pages.c.source, pages.c.alias_of)
 
@@ -232,6 +244,11 @@ backups = Table(
 def update_page(source: str, url: str) -> Update:
     """An UPDATE of one page's row."""
     return update(pages).where(pages.c.source == source, pages.c.url == url)
+
+
+def since(pass_number: int) -> Case[int]:
+    """`wanted_since` of a page of which something is wanted in this pass, or was before."""
+    return case((pages.c.wanted.is_(None), pass_number), else_=pages.c.wanted_since)
 
 
 def lock_pages(connection: Connection, source: str, urls: Iterable[str]) -> None:

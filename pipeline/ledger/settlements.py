@@ -1,14 +1,21 @@
-"""What a pass settles to: pages that enter or leave the scope, pages that give way to others."""
+"""What a pass settles to: pages that enter or leave the scope, give way to others, or are removed.
+
+Pages leave the index at the end of a pass and all at once, so that a site which answers nonsense
+for an hour can be told from one that has shrunk: where too many would go, none goes before somebody
+confirms it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine, func, or_, select, update
 
 from crawler import reasons
-from pipeline.ledger.schema import pages, update_page
+from pipeline.ledger import canonicals
+from pipeline.ledger.schema import lock_pages, pages, sources, update_page
 
 #: What a URL becomes that leaves the scope, or enters it.
 _OUT: dict[str, Any] = {
@@ -17,8 +24,25 @@ _OUT: dict[str, Any] = {
     "wanted": None,
     "failed": None,
     "alias_of": None,
+    "leaving": None,
+    "leaving_to": None,
 }
 _IN: dict[str, Any] = {"fetch": "pending", "queued": True, "reason": None, "visited_pass": 0}
+
+
+#: Pages that may go without a word however small the source is, but never all of it.
+FEW = 1
+#: What pages that leave become in `fetch`; those that leave for another reason stay as fetched.
+_ENDS = frozenset({"gone", "redirect", "missed"})
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What a pass would remove of the pages that it found in the index. `held`: it does not."""
+
+    leaving: int
+    of: int
+    held: bool
 
 
 class Settlements:
@@ -49,58 +73,104 @@ class Settlements:
                 connection.execute(update_page(source, url).values(**values))
         return len(changed)
 
-    def canonicals(self, source: str, pins: str) -> None:
-        """At the end of a pass: pages that name a canonical page give way to it if it is there.
+    def settle(self, source: str, pins: str, share: float) -> Settled:
+        """The end of a pass: pages that are to leave, and those that give way to others, do.
 
-        The result does not depend on the order of the visits. A page whose canonical page was
-        not fetched stands for itself; in a cycle of canonicals the least URL stands.
+        Where they are more than `share` of the pages that the pass visited, nothing leaves: the
+        source holds them until `confirm`, or until a later pass finds them again. A page that has
+        moved to one that is new is no loss. The result does not depend on the order of the visits.
         """
         with self._engine.begin() as connection:
-            rows = connection.execute(
-                select(
-                    pages.c.url,
-                    pages.c.alias_of,
-                    pages.c.body_hash,
-                    pages.c.verdicts,
-                    pages.c.wanted,
-                ).where(
-                    pages.c.source == source,
-                    pages.c.fetch == "fetched",
-                    pages.c.alias_of.is_not(None),
-                    pages.c.reason.is_distinct_from("noindex"),
-                )
-            ).all()
-            chains = {row.url: row.alias_of for row in rows}
-            for row in rows:
-                end = _end_of_chain(row.url, chains)
-                if end == row.url or not _stands(connection, source, end, set(chains)):
-                    wanted = f"{row.body_hash}:{row.verdicts}:{pins}"
-                    values = {"wanted": wanted, "reason": None}
-                else:
-                    values = {"wanted": None, "failed": None, "reason": "duplicate"}
-                if values["wanted"] != row.wanted or row.wanted is None:
-                    connection.execute(update_page(source, row.url).values(**values))
+            number: int = connection.execute(
+                select(sources.c.pass_number).where(sources.c.name == source).with_for_update()
+            ).scalar_one()
+            old = (
+                pages.c.source == source,
+                pages.c.wanted.is_not(None),
+                pages.c.wanted_since < number,
+            )
+            count = select(func.count()).select_from(pages).where(*old)
+            there = connection.scalar(count) or 0
+            seen = or_(pages.c.visited_pass == number, pages.c.leaving.is_not(None))
+            of = connection.scalar(count.where(seen)) or 0
+            changes = canonicals.changes(connection, source, pins, number, leaving_stand=False)
+            ends: list[str | None] = [
+                *connection.scalars(
+                    select(pages.c.leaving_to).where(*old, pages.c.leaving.is_not(None))
+                ),
+                *(change.end for change in changes if change.loses_before(number)),
+            ]
+            leaving = len(ends) - _new(connection, source, number, set(ends))
+            held = share < 1 and leaving > max(0, min(max(FEW, share * of), there - 1))
+            if held:
+                for change in changes:
+                    if change.loses_before(number):
+                        _mark(connection, source, change)
+                changes = canonicals.changes(connection, source, pins, number, leaving_stand=True)
+                changes = [change for change in changes if not change.loses_before(number)]
+            else:
+                _apply(connection, source)
+            for change in changes:
+                connection.execute(update_page(source, change.url).values(**change.values))
+            connection.execute(
+                update(sources).where(sources.c.name == source).values(held=leaving if held else 0)
+            )
+        return Settled(leaving, of, held)
+
+    def confirm(self, source: str) -> int:
+        """Remove what is held: the next run takes it out of the index. Returns how many pages."""
+        with self._engine.begin() as connection:
+            held = connection.scalar(
+                select(sources.c.held).where(sources.c.name == source).with_for_update()
+            )
+            if not held:
+                return 0
+            connection.execute(update(sources).where(sources.c.name == source).values(held=0))
+            return _apply(connection, source)
 
 
-def _end_of_chain(url: str, chains: dict[str, str]) -> str:
-    """Where following canonicals from `url` ends; for a cycle, its least URL."""
-    path = [url]
-    while (following := chains.get(path[-1])) is not None:
-        if following in path:
-            return min(path[path.index(following) :])
-        path.append(following)
-    return path[-1]
-
-
-def _stands(connection: Connection, source: str, url: str, aliases: set[str]) -> bool:
-    """Whether a page is there to be indexed: fetched, and standing for itself."""
-    row = connection.execute(
-        select(pages.c.fetch, pages.c.reason, pages.c.alias_of).where(
-            pages.c.source == source, pages.c.url == url
+def _new(connection: Connection, source: str, pass_number: int, urls: set[str | None]) -> int:
+    """How many of these pages are there since this pass."""
+    wanted = [url for url in urls if url is not None]
+    query = (
+        select(func.count())
+        .select_from(pages)
+        .where(
+            pages.c.source == source,
+            pages.c.wanted.is_not(None),
+            pages.c.leaving.is_(None),
+            pages.c.wanted_since >= pass_number,
         )
-    ).one_or_none()
-    if row is None:
-        return False
-    if url in aliases:  # the least URL of a cycle
-        return True
-    return bool(row.fetch == "fetched" and row.reason != "noindex")
+    )
+    return sum(
+        connection.scalar(query.where(pages.c.url.in_(wanted[start : start + 500]))) or 0
+        for start in range(0, len(wanted), 500)
+    )
+
+
+def _mark(connection: Connection, source: str, change: canonicals.Change) -> None:
+    values = {"leaving": canonicals.DUPLICATE, "leaving_to": change.end}
+    connection.execute(update_page(source, change.url).values(**values))
+
+
+def _apply(connection: Connection, source: str) -> int:
+    """Every page that is marked as leaving leaves."""
+    rows = connection.execute(
+        select(pages.c.url, pages.c.leaving, pages.c.leaving_to).where(
+            pages.c.source == source, pages.c.leaving.is_not(None)
+        )
+    ).all()
+    lock_pages(connection, source, (row.url for row in rows))
+    for row in rows:
+        values: dict[str, Any] = {
+            "wanted": None,
+            "failed": None,
+            "leaving": None,
+            "leaving_to": None,
+        }
+        if row.leaving in _ENDS:
+            values |= {"fetch": row.leaving, "alias_of": row.leaving_to}
+        elif row.leaving == canonicals.DUPLICATE:
+            values["reason"] = row.leaving
+        connection.execute(update_page(source, row.url).values(**values))
+    return len(rows)

@@ -239,4 +239,5 @@ def _source(row: Row[Any]) -> Source:
         pass_ended_at=sql.utc(row.pass_ended_at) if row.pass_ended_at else None,
         verdicts=row.verdicts,
         settled_verdicts=row.settled_verdicts,
+        held=row.held,
     )

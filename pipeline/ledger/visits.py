@@ -1,4 +1,8 @@
-"""What a crawl pass reads and writes while it runs: links found, visits made."""
+"""What a crawl pass reads and writes while it runs: links found, visits made.
+
+No visit takes a page out of the index: one that is to leave is marked, and what becomes of all that
+are is decided at the end of the pass (`leaving.py`).
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,14 @@ from sqlalchemy import ColumnElement, Connection, Engine, case, func, literal, s
 from crawler import reasons
 from crawler.model import Fetched, Found, Missed, NotModified, Outcome, Task
 from pipeline.ledger import sql
-from pipeline.ledger.schema import QUEUED, lock_pages, pages, update_page
+from pipeline.ledger.schema import QUEUED, lock_pages, pages, since, update_page
 
-#: Reasons after which a page must leave the index at once: its owner asked for it.
+#: Reasons after which a page must leave the index without a second visit: its owner asked for it.
 WITHDRAWN = frozenset({reasons.ROBOTS})
 #: Statuses after which a page is gone once a later visit confirms it.
 GONE = frozenset({404, 410})
+#: Reasons that say the same where the status does not.
+GONE_REASONS = frozenset({reasons.SOFT_404})
 #: Redirects for good. Any other may lead to a log-in or a notice that covers a whole site for an
 #: hour: a page that is kept gives way to it once a later visit confirms it.
 MOVED = frozenset({301, 308})
@@ -24,6 +30,7 @@ CONFIRMATIONS = 2
 #: What a kept page says of itself, which no failed visit unsays.
 _NOINDEX, _DUPLICATE = "noindex", "duplicate"
 _OF_THE_PAGE = (_NOINDEX, _DUPLICATE)
+_SAID_OF_ITSELF = pages.c.reason.in_(_OF_THE_PAGE) & pages.c.leaving.is_(None)
 #: The page could not be processed: its reason says why for as long as it is wanted the same.
 _SET_ASIDE = pages.c.failed == pages.c.wanted
 
@@ -88,7 +95,8 @@ class Visits:
         """Record outcomes, each with the hash of its stored body, as one transaction.
 
         `pins`: fingerprint of what the source is pinned to. A visit without a page leaves what is
-        indexed as it is, unless its owner withdrew it or it is gone for the second time.
+        wanted as it is; where its owner withdrew it or it is gone for the second time, it is
+        marked as leaving.
         """
         with self._engine.begin() as connection:
             lock_pages(connection, source, _urls(visit for visit, _ in visits))
@@ -102,8 +110,10 @@ class Visits:
                             queued=False,
                             fetched_at=visit.fetched_at,
                             missing_passes=0,
+                            leaving=None,
+                            leaving_to=None,
                             # What a visit between its fetch and now said of it is over.
-                            **_kept(pages.c.reason.in_(_OF_THE_PAGE) | _SET_ASIDE),
+                            **_kept(_SAID_OF_ITSELF | _SET_ASIDE),
                         )
                     )
                 else:
@@ -140,12 +150,23 @@ def _fetched(
         "fetched_at": visit.fetched_at,
         "alias_of": alias_of,
         "missing_passes": 0,
+        "leaving": None,
+        "leaving_to": None,
     }
-    if visit.noindex:
-        values |= {"wanted": None, "failed": None}
-    elif alias_of is None:
-        values["wanted"] = _Wanted(body_hash, pins)
-    # Otherwise what is wanted depends on the canonical page: `settle` decides.
+    if visit.noindex and _is_wanted(connection, source, visit.url):
+        # The body and validators of what is indexed stay: it may be held, or come back.
+        values = {
+            "visited_pass": pass_number,
+            "queued": False,
+            "reason": reason,
+            "detail": None,
+            "status": visit.status,
+            "leaving": _NOINDEX,
+            "leaving_to": None,
+        }
+    elif not visit.noindex and alias_of is None:
+        values["wanted"] = _Wanted(body_hash, pins, pass_number)
+    # Otherwise what is wanted depends on the canonical page: `canonicals` decides.
     _put(connection, source, visit.url, values)
     if alias_of is not None:
         known = select(pages.c.depth).where(pages.c.source == source, pages.c.url == visit.url)
@@ -162,28 +183,38 @@ def _missed(connection: Connection, source: str, pass_number: int, visit: Missed
         "detail": visit.detail or None,
         "status": visit.status,
     }
-    withdrawn = {"wanted": None, "failed": None, "alias_of": visit.target}
     row = connection.execute(
-        select(pages.c.missing_passes, pages.c.body_hash, pages.c.reason).where(
-            pages.c.source == source, pages.c.url == visit.url
-        )
+        select(
+            pages.c.missing_passes,
+            pages.c.body_hash,
+            pages.c.reason,
+            pages.c.wanted,
+            pages.c.leaving,
+        ).where(pages.c.source == source, pages.c.url == visit.url)
     ).one_or_none()
     kept = row is not None and row.body_hash is not None
     missing = 1 + (row.missing_passes if row is not None else 0)
-    moved = visit.reason == reasons.REDIRECT and visit.status in MOVED
-    if visit.reason in WITHDRAWN:
-        values |= {"fetch": "missed"} | withdrawn
-    elif visit.target is not None and (moved or not kept):
-        values |= {"fetch": "redirect"} | withdrawn
-    elif not kept:
-        values["fetch"] = "missed"
-    elif visit.target is not None or visit.status in GONE:
+    end: str | None = None
+    if visit.reason in WITHDRAWN or (not kept and visit.target is None):
+        end = "missed"
+    elif not kept or (visit.reason == reasons.REDIRECT and visit.status in MOVED):
+        end = "redirect"
+    elif visit.target is not None or visit.status in GONE or visit.reason in GONE_REASONS:
         values["missing_passes"] = missing
         if missing >= CONFIRMATIONS:
-            values |= {"fetch": "redirect" if visit.target else "gone"} | withdrawn
-    if row is not None and row.reason in _OF_THE_PAGE and "fetch" not in values:
+            end = "redirect" if visit.target else "gone"
+    if end is not None and row is not None and row.wanted is not None:
+        values |= {"leaving": end, "leaving_to": visit.target}
+    elif end is not None:
+        values |= {"fetch": end, "alias_of": visit.target}
+    elif row is not None and (row.reason in _OF_THE_PAGE or row.leaving is not None):
         values["reason"] = row.reason
     _put(connection, source, visit.url, values)
+
+
+def _is_wanted(connection: Connection, source: str, url: str) -> bool:
+    query = select(pages.c.wanted).where(pages.c.source == source, pages.c.url == url)
+    return connection.scalar(query) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +223,7 @@ class _Wanted:
 
     body_hash: str
     pins: str
+    pass_number: int
 
     def of(self, verdicts: Any) -> Any:
         return literal(f"{self.body_hash}:") + verdicts + f":{self.pins}"
@@ -201,9 +233,10 @@ def _put(connection: Connection, source: str, url: str, values: dict[str, Any]) 
     """Write to a page's row, made at depth 0 if nothing was known of it."""
     new = {"source": source, "url": url, "depth": 0, **values}
     if (wanted := new.get("wanted")) is not None:
-        new["wanted"] = wanted.of("")
+        new |= {"wanted": wanted.of(""), "wanted_since": wanted.pass_number}
         wants = wanted.of(pages.c.verdicts)
         values = values | {"wanted": wants} | _kept(pages.c.failed == wants)
+        values["wanted_since"] = since(wanted.pass_number)
     connection.execute(
         sql.insert(connection, pages)
         .values(**new)

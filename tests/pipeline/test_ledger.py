@@ -277,11 +277,14 @@ def test_a_change_of_pins_makes_every_page_differ_and_a_failed_one_again(ledger:
     assert {job.document_hash for job in jobs} == {None}
 
 
-def test_noindex_withdraws_a_page_at_once(ledger: Ledger) -> None:
+def test_noindex_withdraws_a_page_at_the_end_of_the_pass(ledger: Ledger) -> None:
     declare(ledger)
     visit(ledger, fetched())
     index(ledger)
     visit(ledger, fetched(noindex=True), "h1", 2)
+    assert ledger.work.waiting("docs") == 0
+    assert states(ledger)[SEED] == ("indexed", "held")
+    ledger.settlements.settle("docs", PINNED, 1.0)
     [job] = ledger.work.claim("docs", "run", 10)
     assert job.body_hash is None
     ledger.work.done([Done(job, 0, None, None)], NOW)
@@ -296,6 +299,7 @@ def test_a_page_that_is_gone_is_removed_when_a_later_visit_confirms_it(ledger: L
     miss(ledger, gone, 2)
     assert ledger.work.waiting("docs") == 0
     miss(ledger, gone, 3)
+    ledger.settlements.settle("docs", PINNED, 1.0)
     [job] = ledger.work.claim("docs", "run", 10)
     ledger.work.done([Done(job, 0, None, None)], NOW)
     assert states(ledger)[SEED][0] == "deleted"
@@ -342,6 +346,7 @@ def test_a_page_gives_way_to_a_redirect_for_good_at_once_and_to_others_when_conf
     for number in range(2, visits + 2):
         assert ledger.work.waiting("docs") == 0
         miss(ledger, Missed(SEED, reason, status, NOW, target=SEED + "notice"), number)
+        ledger.settlements.settle("docs", PINNED, 1.0)
     [job] = ledger.work.claim("docs", "run", 10)
     assert job.body_hash is None
 
@@ -366,7 +371,7 @@ def test_a_page_gives_way_to_its_canonical_page_in_any_order(
     for name in order:
         canonical = SEED + "b" if name == "a" else None
         visit(ledger, fetched(SEED + name, canonical=canonical), f"h{name}")
-    ledger.settlements.canonicals("docs", PINNED)
+    ledger.settlements.settle("docs", PINNED, 1.0)
     assert index(ledger) == [SEED + "b"]
     assert states(ledger)[SEED + "a"] == ("skipped", "duplicate")
 
@@ -376,12 +381,12 @@ def test_a_page_whose_canonical_page_is_not_there_stands_for_itself(ledger: Ledg
     visit(ledger, fetched(SEED + "a", canonical=SEED + "none"))
     miss(ledger, Missed(SEED + "none", "not_found", 404, NOW), 1)
     assert index(ledger) == []
-    ledger.settlements.canonicals("docs", PINNED)
+    ledger.settlements.settle("docs", PINNED, 1.0)
     assert index(ledger) == [SEED + "a"]
     # The next pass says the same again: nothing is removed meanwhile.
     visit(ledger, fetched(SEED + "a", canonical=SEED + "none"), "h1", 2)
     assert ledger.work.waiting("docs") == 0
-    ledger.settlements.canonicals("docs", PINNED)
+    ledger.settlements.settle("docs", PINNED, 1.0)
     assert ledger.work.waiting("docs") == 0
 
 
@@ -389,11 +394,11 @@ def test_a_canonical_page_that_ceases_gives_its_place_back(ledger: Ledger) -> No
     declare(ledger)
     visit(ledger, fetched(SEED + "a", canonical=SEED + "b"), "ha")
     visit(ledger, fetched(SEED + "b"), "hb")
-    ledger.settlements.canonicals("docs", PINNED)
+    ledger.settlements.settle("docs", PINNED, 1.0)
     assert index(ledger) == [SEED + "b"]
     for number in (2, 3):
         miss(ledger, Missed(SEED + "b", "not_found", 404, NOW), number)
-        ledger.settlements.canonicals("docs", PINNED)
+        ledger.settlements.settle("docs", PINNED, 1.0)
     assert index(ledger) == [SEED + "a", SEED + "b"]  # one added, one removed
 
 
@@ -401,7 +406,7 @@ def test_in_a_cycle_of_canonicals_the_least_url_stands(ledger: Ledger) -> None:
     declare(ledger)
     for name, other in (("a", "c"), ("b", "a"), ("c", "b")):
         visit(ledger, fetched(SEED + name, canonical=SEED + other), f"h{name}")
-    ledger.settlements.canonicals("docs", PINNED)
+    ledger.settlements.settle("docs", PINNED, 1.0)
     assert index(ledger) == [SEED + "a"]
 
 
@@ -434,7 +439,7 @@ def test_a_failed_visit_unsays_no_noindex(ledger: Ledger) -> None:
     declare(ledger)
     visit(ledger, fetched(noindex=True, canonical=SEED + "none"))
     miss(ledger, Missed(SEED, "server_error", 500, NOW, transient=True), 2)
-    ledger.settlements.canonicals("docs", PINNED)
+    ledger.settlements.settle("docs", PINNED, 1.0)
     assert index(ledger) == []
     assert states(ledger)[SEED] == ("skipped", "noindex")
 

@@ -84,7 +84,12 @@ _pages = Table(
     Column("change_shape", Float),
     Column("change_days", Float),
     Column("listed_at", DateTime(timezone=True)),
+    Column("wanted_since", Integer, nullable=False, server_default="0"),
+    Column("leaving", String(16)),
+    Column("leaving_to", Text),
 )
+_LEAVES = text("leaving IS NOT NULL")
+Index("pages_leaving", _pages.c.source, sqlite_where=_LEAVES, postgresql_where=_LEAVES)
 _QUEUED = text("queued")
 Index(
     "pages_queue",
@@ -93,6 +98,14 @@ Index(
     _pages.c.url,
     sqlite_where=_QUEUED,
     postgresql_where=_QUEUED,
+)
+
+#: What a source would have removed in its last pass, and holds.
+Table(
+    "sources",
+    added,
+    Column("name", String(64), primary_key=True),
+    Column("held", Integer, nullable=False, server_default="0"),
 )
 
 #: When each source's turn comes, and what its turns came to.
