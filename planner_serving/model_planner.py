@@ -62,17 +62,17 @@ class ModelPlanner:
 
     def plan_many(self, outlines: Sequence[Outline], policy: Policy) -> list[Plan | Exception]:
         """See `BatchPlanner`; all that the outlines ask of the model is asked at once."""
-        drafts = [_draft(outline, policy) for outline in outlines]
-        prompts = [prompt for draft in drafts for prompt in draft.prompts]
+        drafts = [draft(outline, policy) for outline in outlines]
+        prompts = [prompt for page in drafts for prompt in page.prompts]
         results = iter(self._completer.complete(prompts) if prompts else [])
         return [
-            _finished(draft, list(islice(results, len(draft.prompts))), self._completer.identity)
-            for draft in drafts
+            _finished(page, list(islice(results, len(page.prompts))), self._completer.identity)
+            for page in drafts
         ]
 
 
 @dataclass(frozen=True, slots=True)
-class _Draft:
+class Draft:
     """A page with its structural plan, and what is to be asked of it."""
 
     plan: Plan
@@ -84,12 +84,13 @@ class _Draft:
     prompts: Sequence[Prompt]
 
 
-def _draft(outline: Outline, policy: Policy) -> _Draft:
+def draft(outline: Outline, policy: Policy) -> Draft:
+    """A page's structural plan, and the prompts for what the policy finds unclear in it."""
     rows = structural.kept(outline, policy)
     found = structural.findings(outline, rows)
     shown = lines(outline, rows)
     asked = windows(unclear(shown, found.sure, policy.escalation_threshold), len(shown))
-    return _Draft(
+    return Draft(
         plan=structural.planned(outline, rows, found, policy),
         policy=policy,
         rows=rows,
@@ -117,31 +118,31 @@ def _above(
     return above
 
 
-def _finished(draft: _Draft, results: Sequence[_Result], model: str) -> Plan | Exception:
-    """The draft's plan with the model's answers in it, or why the page has to wait."""
+def _finished(page: Draft, results: Sequence[_Result], model: str) -> Plan | Exception:
+    """A page's plan with the model's answers in it, or why the page has to wait."""
     if not results:
-        return draft.plan
+        return page.plan
     away = next((result for result in results if isinstance(result, TransientError)), None)
     if away is not None:
         return away
     repairs: list[str] = []
     usage = Usage()
     answers: list[tuple[Window, Sequence[str | None]]] = []
-    for window, result in zip(draft.windows, results, strict=True):
+    for window, result in zip(page.windows, results, strict=True):
         if isinstance(result, Completion):
             usage += result.usage
         symbols = _symbols(result, window.end - window.start, repairs)
         if symbols is not None:
             answers.append((window, symbols))
-    levels = {id: heading.level for id, heading in draft.found.headings.items()}
-    decisions = decide(draft.rows, draft.lines, reconciled(answers), levels, draft.policy)
-    rows = [row for row in draft.rows if row.id not in decisions.dropped]
-    groups = structural.grouped(rows, decisions.tree, draft.policy)
+    levels = {id: heading.level for id, heading in page.found.headings.items()}
+    decisions = decide(page.rows, page.lines, reconciled(answers), levels, page.policy)
+    rows = [row for row in page.rows if row.id not in decisions.dropped]
+    groups = structural.grouped(rows, decisions.tree, page.policy)
     return Plan(
-        planner=model if answers else draft.plan.planner,
+        planner=model if answers else page.plan.planner,
         groups=groups,
-        dropped={**draft.plan.dropped, **decisions.dropped},
-        boundaries=tuple(_boundaries(draft, decisions, groups, model)),
+        dropped={**page.plan.dropped, **decisions.dropped},
+        boundaries=tuple(_boundaries(page, decisions, groups, model)),
         usage=usage,
         repairs=tuple(dict.fromkeys([*repairs, *decisions.repairs])),
         headings=structural.unmarked(rows, decisions.tree.levels),
@@ -170,10 +171,10 @@ def _symbols(result: _Result, lines: int, repairs: list[str]) -> Sequence[str | 
 
 
 def _boundaries(
-    draft: _Draft, decisions: Decisions, groups: Sequence[Sequence[str]], model: str
+    page: Draft, decisions: Decisions, groups: Sequence[Sequence[str]], model: str
 ) -> Iterator[Boundary]:
     """Who proposed each boundary, and why."""
-    marked = {row.id for row in draft.rows if row.level is not None}
+    marked = {row.id for row in page.rows if row.level is not None}
     tree = decisions.tree
     for place, ids in enumerate(groups):
         id = ids[0]
@@ -185,8 +186,8 @@ def _boundaries(
             id in tree.levels or id in tree.begins or id in tree.under
         )
         if place == 0 or not by_model:
-            yield structural.boundary(id, place == 0, draft.found)
+            yield structural.boundary(id, place == 0, page.found)
             continue
-        agreed = id in draft.found.headings and id in tree.levels
-        sure = 1 - (1 - MODEL_SURE) * (1 - draft.found.sure[id] if agreed else 1)
+        agreed = id in page.found.headings and id in tree.levels
+        sure = 1 - (1 - MODEL_SURE) * (1 - page.found.sure[id] if agreed else 1)
         yield Boundary(id, model, why, round(sure, 2))

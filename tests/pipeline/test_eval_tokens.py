@@ -8,16 +8,18 @@ from pathlib import Path
 import pytest
 
 from chunker import parse
+from chunker.model import Document
 from chunker.outline import outline
 from chunker.policy import Policy
 from chunker.tokens import count
-from pipeline.evaluation import peers, plots, tokens, tokens_count, tokens_form
+from pipeline.evaluation import peers, plots, replay, tokens, tokens_count, tokens_form
 from pipeline.evaluation.methods import Original
 from pipeline.evaluation.metrics import BUDGETS
-from planner_serving.structural import plan
+from planner_serving.model_planner import ModelPlanner, draft
+from tests.planner_serving.told import ToldCompleter, count_lines
 
 CORPUS = Path(__file__).parents[1] / "data" / "retrieval"
-PAGE = b"# Ferry\n\nIt sails.\n\n**Fares**\n\nThey are low and fair to all.\n\n## Crew\n\nTen.\n"
+PAGE = "# Ferry\n\nIt sails.\n\n**Fares**\n\nThey are low and fair to all.\n\n## Crew\n\nTen.\n"
 
 
 def test_reported_usage_is_priced_as_the_paper_prices_it() -> None:
@@ -28,23 +30,54 @@ def test_reported_usage_is_priced_as_the_paper_prices_it() -> None:
     assert rows["paper_wrac"]["cost"] == round((1500 * 2 + 500 * 0.5 + 100 * 8) / 1e6, 4)
 
 
-def test_the_prefix_is_cached_from_the_second_file_on() -> None:
-    one = tokens.product_totals(["# A\n\nbody\n"], Policy())
-    two = tokens.product_totals(["# A\n\nbody\n"] * 2, Policy())
+def document(markdown: str) -> Document:
+    return parse(markdown.encode(), "file:///p.md", "text/markdown")
+
+
+def test_the_prefix_is_cached_from_the_second_call_on() -> None:
+    one = tokens.product_totals([document("# A\n\nbody\n")], Policy())
+    two = tokens.product_totals([document("# A\n\nbody\n")] * 2, Policy())
     assert (one.cached, two.cached) == (0, one.prefix)
     assert two.prefix == 2 * one.prefix and two.input == 2 * one.input
 
 
-def test_an_outline_has_a_line_and_its_answer_a_symbol_for_each_row_with_text() -> None:
-    view = outline(parse(PAGE, "file:///p.md", "text/markdown"), Policy())
-    lines = tokens_form.outline_form(view).splitlines()[1:]
-    assert [line.split(" ", 3)[::3] for line in lines] == [
-        ["1", "Ferry"], ["2", "Fares"], ["3", "Crew"],
-    ]  # fmt: skip
-    assert [line.split(" ")[1] for line in lines] == ["h1", "b", "h2"]
-    answer = tokens_form.answer_form(view, plan(view, Policy()))
-    assert len(answer) == 3
-    assert "sails" not in tokens_form.outline_form(view)
+def test_what_is_clear_costs_nothing() -> None:
+    clear = document("# A\n\nIt sails at nine.\n\n## B\n\nIt comes back at ten.\n")
+    assert tokens.product_totals([clear], tokens.UNCLEAR).row()["cost"] == 0
+
+
+def test_an_answer_has_a_symbol_for_each_line_that_is_asked_about() -> None:
+    view = outline(document(PAGE), Policy())
+    asked = draft(view, Policy())
+    answer = tokens_form.answer_form(asked.lines, {"heading_1": 1, "text_3": 2}, asked.plan)
+    assert answer == "12."
+    assert tokens_form.unit_lines(view).splitlines()[0] == "1 h1 2 Ferry"
+    assert tokens_form.ranges(view, asked.plan).startswith("1-")
+    assert "sails" not in tokens_form.unit_lines(view)
+
+
+def test_a_plan_says_again_what_a_model_said() -> None:
+    view = outline(document(PAGE + "\n\nSome more\n\nText.\n"), Policy())
+    told = ToldCompleter("123<")
+    plan = ModelPlanner(told).plan(view, Policy())
+    asked = draft(view, Policy())
+    levels = {row.id: row.level for row in view.rows if row.level is not None} | plan.headings
+    assert tokens_form.answer_form(asked.lines, levels, plan) == "123<"
+
+
+def test_a_planner_is_asked_where_there_is_one() -> None:
+    planner = ModelPlanner(ToldCompleter(lambda prompt: "1" * count_lines(prompt)))
+    result = tokens.evaluate(CORPUS, planner=planner)
+    row = result["methods"]["wrac"]
+    assert row["input"] == 100 * result["files"] and row["cached"] == 80 * result["files"]
+    assert "told" in result["note"]
+
+
+def test_the_papers_plans_are_replayed() -> None:
+    found = replay.replay(CORPUS)
+    assert found["plans"] == 1 and found["problems"] == 0
+    assert found["equal_texts"] == found["texts"] > 0
+    assert 0 < found["lost_units"] < found["units"]
 
 
 def test_windows_and_cuts_are_of_whole_tokens() -> None:
