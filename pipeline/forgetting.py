@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pipeline import runs
+from pipeline import builds, runs
 from pipeline.index_stage import slot_of
 from pipeline.ledger import Source
 from pipeline.parts import Parts
@@ -45,7 +45,8 @@ def forget(parts: Parts, source: Source) -> Receipt:
         ]
         for other in others:
             held.enter_context(runs.held(parts.ledger, other.name))
-        points = parts.index.drop(slot_of(source))
+        every = [source, *builds.beside(parts, source)]
+        points = sum(parts.index.drop(slot_of(one)) for one in every)
         # Not only the bodies that its pages have now: what they had before goes too.
         needed = {body for one in others for body in parts.ledger.pages.bodies(one.name)}
         bodies = parts.store.keep_bodies(source.customer, needed)

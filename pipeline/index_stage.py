@@ -97,7 +97,7 @@ class IndexStage:
         # The record first: whatever is in the index can be explained.
         ids = [point.id for point in made_points]
         record = records.to_json(page.document, page.plan, page.chunks, ids)
-        self._store.put_record(source.customer, source.name, job.url, record)
+        self._store.put_record(source.customer, source.name, source.build, job.url, record)
         swap = self._index.replace_page(self._slot, job.url, made_points)
         texts = [chunk.embedded for chunk in page.chunks]
         embedded = len(made.intersection(texts))
@@ -133,7 +133,8 @@ class IndexStage:
 
     def _remove(self, page: Removal) -> Removed:
         deleted = self._index.delete_page(self._slot, page.job.url)
-        self._store.delete_record(self._source.customer, self._source.name, page.job.url)
+        source = self._source
+        self._store.delete_record(source.customer, source.name, source.build, page.job.url)
         return Removed(page.job, deleted)
 
 

@@ -3,6 +3,7 @@
     <customer>/bodies/<hh>/<sha256>.zst            content-addressed inside the customer
     <customer>/sources/<source>/fetches/<hh>/<key>.zst      response metadata, by URL
     <customer>/sources/<source>/records/<hh>/<key>.zst      document, plan, origin of points, by URL
+    <customer>/sources/<source>/records-<n>/<hh>/<key>.zst  the same of build n, after the first
     <customer>/sources/<source>/blocks/<hh>/<key>.zst       fingerprints of its blocks, by URL
     <customer>/sources/<source>/verdicts/<name>.zst         what the site's profile says of blocks
 
@@ -101,12 +102,14 @@ class PageStore:
     def fetch(self, customer: str, source: str, url: str) -> dict[str, Any] | None:
         return _decode(self._read(self._page(customer, source, "fetches", url)))
 
-    def put_record(self, customer: str, source: str, url: str, record: Mapping[str, Any]) -> None:
+    def put_record(
+        self, customer: str, source: str, build: int, url: str, record: Mapping[str, Any]
+    ) -> None:
         """Store a page's document and plan: they explain its chunks for as long as they live."""
-        self._write(self._page(customer, source, "records", url), _encode(record))
+        self._write(self._page(customer, source, _records(build), url), _encode(record))
 
-    def record(self, customer: str, source: str, url: str) -> dict[str, Any] | None:
-        return _decode(self._read(self._page(customer, source, "records", url)))
+    def record(self, customer: str, source: str, build: int, url: str) -> dict[str, Any] | None:
+        return _decode(self._read(self._page(customer, source, _records(build), url)))
 
     def put_blocks(self, customer: str, source: str, url: str, fingerprints: Sequence[str]) -> None:
         """Store the fingerprints of a page's blocks, 16 hexadecimal digits each."""
@@ -134,8 +137,12 @@ class PageStore:
             )
         return found
 
-    def delete_record(self, customer: str, source: str, url: str) -> None:
-        self._delete(self._page(customer, source, "records", url))
+    def delete_record(self, customer: str, source: str, build: int, url: str) -> None:
+        self._delete(self._page(customer, source, _records(build), url))
+
+    def delete_records(self, customer: str, source: str, build: int) -> int:
+        """Remove the records of a whole build; returns their number."""
+        return self._delete_tree(f"{self._root}/{customer}/sources/{source}/{_records(build)}")
 
     def forget_source(self, customer: str, source: str) -> int:
         """Remove all of a source but its bodies; returns the number of files removed."""
@@ -215,6 +222,11 @@ def _named(url: str) -> Iterator[None]:
                 "mend its mode, or choose another with --home DIR",
             ) from error
         raise
+
+
+def _records(build: int) -> str:
+    """The folder of a build's records."""
+    return "records" if build == 1 else f"records-{build}"
 
 
 def _damaged(path: str) -> DamagedFileError:

@@ -67,7 +67,7 @@ def stored(parts: Parts, url: str, source: str | None = None) -> tuple[Source, R
     found: list[tuple[Source, Record]] = []
     for one in [sources.get(source)] if source is not None else sources.all():
         row = parts.ledger.pages.get(one.name, canonical(url))
-        kept = row and parts.store.record(one.customer, one.name, row.canonical)
+        kept = row and parts.store.record(one.customer, one.name, one.build, row.canonical)
         if kept:
             found.append((one, records.from_json(kept)))
     if not found:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
+from chunker import PARSER_VERSION
 from chunker.policy import Policy
 from crawler.model import Tally
-from indexer.points import point_ids
-from pipeline import planning, records, runs
-from pipeline.caches.embeddings import EmbeddingCache, embedding_key
-from pipeline.index_stage import slot_of
+from pipeline import planning, runs
+from pipeline.builds import rebuild
+from pipeline.errors import PinnedError
 from pipeline.ingest import check_embedder
-from pipeline.page import chunk
+from pipeline.ledger import Pins, Source
 from pipeline.parts import Parts
 from pipeline.reconcile import Reconciler
 from pipeline.turn import Ingested, Progress, check_index, outcome, watch
@@ -25,22 +24,24 @@ def rechunk(
     parts: Parts,
     name: str,
     policy: Policy,
+    whole: bool = False,
     on_progress: Callable[[Progress], None] = lambda _: None,
 ) -> Ingested:
     """Pin a source to another policy and make its index so. Interrupted, it goes on when repeated.
 
-    Raises `SourceBusyError`, naming the run that works on the source.
+    Page by page in place, or, `whole`, as a build beside the live one with a way back. Raises
+    `SourceBusyError`, naming the run that works on the source, and `PinnedError` where the
+    software's parser is not the one that the source is pinned to.
     """
     from pipeline import topology
 
     started = time.monotonic()
     ledger = parts.ledger
     source = ledger.sources.get(name)
-    check_embedder(parts, source)
-    planning.check_supported(policy, parts.settings)
+    pins = with_policy(parts, source, policy)
+    if whole:
+        return rebuild(parts, name, pins, on_progress)
     with runs.held(ledger, name) as run:
-        planner = planning.pinned(parts.settings, policy, source.pins)
-        pins = replace(source.pins, policy=policy, planner=planner)
         source = ledger.sources.declare(
             name, source.customer, source.scope, pins, datetime.now(UTC)
         )
@@ -53,47 +54,15 @@ def rechunk(
     return outcome(ledger, source, Tally(), report, started)
 
 
-@dataclass(slots=True)
-class Forecast:
-    """What a policy would change and cost."""
-
-    pages: int = 0
-    pages_changed: int = 0
-    chunks_added: int = 0
-    chunks_kept: int = 0
-    chunks_deleted: int = 0
-    embeddings_needed: int = 0
-    embeddings_cached: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-
-def forecast(parts: Parts, name: str, policy: Policy) -> Forecast:
-    """Chunk every stored document of a source by another policy; changes nothing."""
+def with_policy(parts: Parts, source: Source, policy: Policy) -> Pins:
+    """The source's pins with another policy. Raises as `rechunk` does."""
+    check_embedder(parts, source)
     planning.check_supported(policy, parts.settings)
-    source = parts.ledger.sources.get(name)
-    slot, seen, found = slot_of(source), set[str](), Forecast()
-    cache = EmbeddingCache(parts.caches["embeddings"])
-    for url, _, _ in parts.ledger.pages.indexed(name):
-        stored = parts.store.record(source.customer, name, url)
-        if stored is None:
-            continue
-        record = records.from_json(stored)
-        made = chunk(record.document, policy, parts.embedder.count).chunks
-        new = dict(zip(point_ids(slot, url, made), made, strict=True))
-        old = {origin.point_id for origin in record.origins}
-        found.pages += 1
-        found.pages_changed += new.keys() != old
-        found.chunks_kept += len(new.keys() & old)
-        found.chunks_deleted += len(old - new.keys())
-        found.chunks_added += len(new.keys() - old)
-        texts = {new[id].embedded for id in new.keys() - old}
-        keys = {
-            embedding_key(source.customer, text, parts.embedder.identity) for text in texts
-        } - seen
-        seen |= keys
-        cached = len(cache.get_many(list(keys)))
-        found.embeddings_cached += cached
-        found.embeddings_needed += len(keys) - cached
-    return found
+    if source.pins.parser != PARSER_VERSION:
+        raise PinnedError(
+            f"source {source.name} is pinned to parser {source.pins.parser}; "
+            f"this software has {PARSER_VERSION}",
+            f"wrac upgrade --source {source.name} --policy FILE moves both",
+        )
+    planner = planning.pinned(parts.settings, policy, source.pins)
+    return replace(source.pins, policy=policy, planner=planner)

@@ -57,7 +57,7 @@ def _page_problems(
     except (MissingBodyError, DamagedFileError) as error:
         yield str(error)
     try:
-        stored = parts.store.record(source.customer, source.name, url)
+        stored = parts.store.record(source.customer, source.name, source.build, url)
     except DamagedFileError as error:
         yield str(error)
         return

@@ -107,7 +107,7 @@ def _page(
     lost = _before_parsing(row, evidence)
     if lost is not None:
         return lost
-    stored = parts.store.record(source.customer, source.name, row.url)
+    stored = parts.store.record(source.customer, source.name, source.build, row.url)
     if stored is None:
         return Why("parse", row.detail or "the page has not been processed yet", evidence)
     record = records.from_json(stored)

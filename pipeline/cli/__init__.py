@@ -15,6 +15,7 @@ from pipeline.cli.migrate import migrate
 from pipeline.cli.options import given_before
 from pipeline.cli.run import run as keep_fresh
 from pipeline.cli.search import search, why
+from pipeline.cli.upgrade import upgrade
 from pipeline.errors import PipelineError
 from pipeline.logs import configure
 
@@ -40,6 +41,7 @@ app.command()(admin.usage)
 app.command()(admin.forget)
 app.command()(admin.config)
 app.command()(migrate)
+app.command()(upgrade)
 app.add_typer(plans.app, name="plans")
 app.add_typer(sources.app, name="sources")
 app.add_typer(evaluate.app, name="eval")

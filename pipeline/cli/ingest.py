@@ -94,10 +94,10 @@ def ingest(
     from pipeline.ingest import ingest as run
 
     opened = parts(home, make=True, **flags)
-    with _bar(source) as show:
-        result = run(opened, source, customer, scope, wanted, show)
+    with progress(source) as step:
+        result = run(opened, source, customer, scope, wanted, step)
     value = to_json(result)
-    answer(value, as_json, lambda: _show(result, value))
+    answer(value, as_json, lambda: show(result, value))
     return 4 if result.failed_share > opened.settings.fail_over else 0
 
 
@@ -106,6 +106,10 @@ def rechunk(
     policy: Annotated[Path, typer.Option("--policy", help="The new policy.", metavar="FILE")],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would change and cost.")
+    ] = False,
+    whole: Annotated[
+        bool,
+        typer.Option("--whole", help="Build beside, then switch; upgrade --back is the way back."),
     ] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
@@ -116,14 +120,17 @@ def rechunk(
     wanted = load_policy(policy)
     opened = parts(home)
     if dry_run:
-        found = work.forecast(opened, source, wanted).to_json()
-        lines = [f"{key.replace('_', ' '):20} {value}" for key, value in found.items()]
-        answer({"source": source, **found}, as_json, lambda: out.print("\n".join(lines)))
+        from pipeline.cli.upgrade import show_forecast
+        from pipeline.forecast import forecast
+
+        pins = work.with_policy(opened, opened.ledger.sources.get(source), wanted)
+        found = forecast(opened, source, pins).to_json()
+        answer({"source": source, **found}, as_json, lambda: show_forecast(found))
         return 0
-    with _bar(source) as show:
-        result = work.rechunk(opened, source, wanted, show)
+    with progress(source) as step:
+        result = work.rechunk(opened, source, wanted, whole, step)
     value = to_json(result)
-    answer(value, as_json, lambda: _show(result, value))
+    answer(value, as_json, lambda: show(result, value))
     return 4 if result.failed_share > opened.settings.fail_over else 0
 
 
@@ -165,7 +172,7 @@ def to_json(result: Ingested) -> dict[str, Any]:
     }
 
 
-def _show(result: Ingested, value: dict[str, Any]) -> None:
+def show(result: Ingested, value: dict[str, Any]) -> None:
     pages, chunks, made = value["pages"], value["chunks"], value["embeddings"]
     plans = value["plans"]
     counts, listed = result.counts, f"wrac pages --source {result.source.name}"
@@ -209,7 +216,7 @@ def _planned(plans: dict[str, int], usage: dict[str, int]) -> str:
     return line + (f"; {plans['fallback']} planned without the model" if plans["fallback"] else "")
 
 
-class _bar:  # noqa: N801
+class progress:  # noqa: N801
     """Progress on standard error: pages known, indexed and waiting, while the run lasts."""
 
     def __init__(self, source: str) -> None:

@@ -16,6 +16,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 
 from pipeline.errors import HomeError, ServiceMissingError
 from pipeline.ledger import migrations, schema, sql
+from pipeline.ledger.builds import Builds
 from pipeline.ledger.pages import Pages
 from pipeline.ledger.schedules import Schedules
 from pipeline.ledger.settlements import Settlements
@@ -39,6 +40,7 @@ class Ledger:
     work: Work
     usage: UsageBook
     schedules: Schedules
+    builds: Builds
 
     def close(self) -> None:
         self.engine.dispose()
@@ -62,6 +64,7 @@ def open_ledger(url: str) -> Ledger:
         Work(engine),
         UsageBook(engine),
         Schedules(engine),
+        Builds(engine),
     )
 
 

@@ -202,7 +202,6 @@ builds = Table(
     Column("source", String(64), primary_key=True),
     Column("build", Integer, primary_key=True),
     Column("pins", JSON, nullable=False),
-    Column("verdicts", String(64), nullable=False),
     # building, or previous: what was live before.
     Column("state", String(16), nullable=False),
     Column("made_at", DateTime(timezone=True), nullable=False),

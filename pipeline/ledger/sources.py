@@ -13,7 +13,15 @@ from crawler.model import Scope
 from pipeline.errors import SourceBusyError, UnknownSourceError, UsageError
 from pipeline.ledger import sql
 from pipeline.ledger.model import Pins, Source
-from pipeline.ledger.schema import lock_pages, pages, schedules, sources, usage
+from pipeline.ledger.schema import (
+    build_pages,
+    builds,
+    lock_pages,
+    pages,
+    schedules,
+    sources,
+    usage,
+)
 
 #: How long a run that shows no sign of life keeps its source.
 RUN_LEASE = timedelta(seconds=60)
@@ -175,8 +183,9 @@ class Sources:
         with self._engine.begin() as connection:
             customer = connection.scalar(select(sources.c.customer).where(sources.c.name == name))
             known = connection.execute(delete(pages).where(pages.c.source == name)).rowcount
+            for table in (build_pages, builds, schedules):
+                connection.execute(delete(table).where(table.c.source == name))
             connection.execute(delete(sources).where(sources.c.name == name))
-            connection.execute(delete(schedules).where(schedules.c.source == name))
             others = select(sources.c.name).where(sources.c.customer == customer)
             if connection.execute(others).first() is None:
                 connection.execute(delete(usage).where(usage.c.customer == customer))

@@ -13,7 +13,7 @@ from pipeline.errors import UsageError
 from pipeline.ingest import declare
 from pipeline.ledger.settlements import Settlements
 from pipeline.parts import Parts
-from pipeline.rechunk import forecast, rechunk
+from pipeline.rechunk import rechunk, with_policy
 from pipeline.settings import Settings
 
 SEED = "https://a.example/"
@@ -68,7 +68,7 @@ def test_a_policy_that_would_not_be_followed_is_refused_by_name(
     for call in (
         lambda: declare(parts, "docs", None, WIDE, policy),
         lambda: rechunk(parts, "docs", policy),
-        lambda: forecast(parts, "docs", policy),
+        lambda: with_policy(parts, parts.ledger.sources.get("docs"), policy),
     ):
         with pytest.raises(UsageError, match=named):
             call()

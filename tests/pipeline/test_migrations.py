@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import subprocess
-import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, MetaData, inspect, select, update
 
-from indexer.backends import open_index
 from pipeline.errors import HomeError, UsageError
 from pipeline.ledger import migrations, open_ledger, schema
 from pipeline.ledger.ledger import connect
-from tests.pipeline.command import wrac
-
-DATA = Path(__file__).parents[1] / "data"
-#: A home of release 0.1.0 (schema 1): two customers, each with pages of the site Port Auben.
-HOME_1 = DATA / "home-1.tar.xz"
+from tests.pipeline.command import WRAC, wrac
+from tests.pipeline.homes import DATA, unpacked
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Path]:
-    made = tmp_path / "home"
-    with tarfile.open(HOME_1) as archive:
-        archive.extractall(made, filter="data")
-    yield made
-    open_index(made).stop()  # type: ignore[attr-defined]
+    with unpacked(tmp_path / "home") as made:
+        yield made
 
 
 @pytest.fixture
@@ -154,7 +146,5 @@ def test_a_newer_ledger_is_refused_by_name(ledger_url: str) -> None:
 
 
 def test_the_version_is_told(tmp_path: Path) -> None:
-    from tests.pipeline.command import WRAC
-
     done = subprocess.run([WRAC, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("wrac 0.")

@@ -33,18 +33,18 @@ def test_a_body_is_its_customers_alone(store: PageStore) -> None:
 
 
 def test_records_are_kept_by_source_and_url(store: PageStore) -> None:
-    store.put_record("acme", "docs", URL, {"a": ["ü"]})
-    assert store.record("acme", "docs", URL) == {"a": ["ü"]}
-    assert store.record("acme", "blog", URL) is None
-    store.delete_record("acme", "docs", URL)
-    store.delete_record("acme", "docs", URL)
-    assert store.record("acme", "docs", URL) is None
+    store.put_record("acme", "docs", 1, URL, {"a": ["ü"]})
+    assert store.record("acme", "docs", 1, URL) == {"a": ["ü"]}
+    assert store.record("acme", "blog", 1, URL) is None
+    store.delete_record("acme", "docs", 1, URL)
+    store.delete_record("acme", "docs", 1, URL)
+    assert store.record("acme", "docs", 1, URL) is None
 
 
 def test_forgetting_removes_a_source_then_the_customer(store: PageStore) -> None:
     digest = store.put_body("acme", b"x")
     other = store.put_body("other", b"x")
-    store.put_record("acme", "docs", URL, {})
+    store.put_record("acme", "docs", 1, URL, {})
     store.put_fetch("acme", "docs", URL, {})
     assert store.forget_source("acme", "docs") == 2
     assert store.forget_source("acme", "docs") == 0
@@ -85,13 +85,13 @@ def test_nothing_is_written_outside_of_the_store(
 def test_a_damaged_file_is_named(tmp_path: Path, cut: int) -> None:
     store = PageStore(str(tmp_path))
     digest = store.put_body("acme", b"x" * 100)
-    store.put_record("acme", "docs", URL, {"a": 1})
+    store.put_record("acme", "docs", 1, URL, {"a": 1})
     for path in tmp_path.rglob("*.zst"):
         path.write_bytes(path.read_bytes()[:cut])
     with pytest.raises(DamagedFileError, match=digest):
         store.body("acme", digest)
     with pytest.raises(DamagedFileError, match="is damaged"):
-        store.record("acme", "docs", URL)
+        store.record("acme", "docs", 1, URL)
 
 
 def test_a_body_that_was_changed_is_found_out(tmp_path: Path) -> None:
