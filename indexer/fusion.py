@@ -1,9 +1,11 @@
 """Fusion of the two sides of a search: scores, scaled, with a share for the candidate's page.
 
-A weighted sum of scores that are scaled by the best of their side (Bruch, Gai and Ingber, ACM
-TOIS 2023, who found it to beat reciprocal ranks), plus the best such sum on the same page: what
-stands beside a good answer is more likely to be part of it. The weights were chosen on one half
-of the benchmark's questions and held on the other (`docs/evaluation.md`).
+A weighted sum of scores (Bruch, Gai and Ingber, ACM TOIS 2023, who found it to beat reciprocal
+ranks), plus the best such sum on the same page: what stands beside a good answer is more likely to
+be part of it. A term score is taken as a share of the best. A similarity is taken between the
+best and the 200th: some models call everything similar, from .7 up, and nothing but the
+differences says something. The weights were chosen on one half of the benchmark's questions and
+held on the other (`docs/indexing.md`).
 
 Qdrant can fuse by itself, but then tells neither side's rank, and orders equal scores by chance.
 """
@@ -13,10 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
-DENSE = 0.6
-SPARSE = 0.4
+DENSE = 0.5
+SPARSE = 0.5
 #: Weight of the page's best candidate beside the candidate's own score.
 PAGE = 0.5
+#: The rank from which on a similarity counts for nothing.
+FLOOR = 200
 
 Key = TypeVar("Key", bound=tuple[object, ...] | str)
 
@@ -40,7 +44,7 @@ class Fused(NamedTuple, Generic[Key]):
 
 def depth(limit: int) -> int:
     """How many candidates each side gives for `limit` hits: enough for the sides to meet."""
-    return max(100, 4 * limit)
+    return max(FLOOR, 4 * limit)
 
 
 def fuse(
@@ -48,16 +52,16 @@ def fuse(
 ) -> list[Fused[Key]]:
     """The best `limit` of both sides, best first; equal scores in order of rank and key.
 
-    A candidate that a side does not know gets that side's lowest score where the side was cut at
-    `depth(limit)`, and nothing where it was not.
+    A candidate that a side does not know has nothing from it, or where the terms were cut at
+    `depth(limit)` the lowest score that they gave.
     """
     near, matching = _ranked(dense), _ranked(sparse)
     pages = {one.key: one.page for one in (*near, *matching)}
-    by_vector, by_terms = _scaled(near, depth(limit)), _scaled(matching, depth(limit))
+    by_vector = _scaled(near, near[:FLOOR][-1].score if near else 0.0)
+    by_terms = _scaled(matching, 0.0)
+    unknown = by_terms[matching[-1].key] if len(matching) >= depth(limit) else 0.0
     own = {
-        key: DENSE * by_vector.get(key, by_vector[None])
-        + SPARSE * by_terms.get(key, by_terms[None])
-        for key in pages
+        key: DENSE * by_vector.get(key, 0.0) + SPARSE * by_terms.get(key, unknown) for key in pages
     }
     best: dict[object, float] = {}
     for key, page in pages.items():
@@ -85,11 +89,9 @@ def _ranks(ranked: Iterable[Candidate[Key]]) -> dict[Key, int]:
     return {one.key: rank for rank, one in enumerate(ranked, 1)}
 
 
-def _scaled(ranked: list[Candidate[Key]], cut: int) -> Mapping[Key | None, float]:
-    """Scores as shares of the best, by key; under None what is missing gets."""
-    best = ranked[0].score if ranked else 0.0
-    if best <= 0.0:
-        return {None: 0.0}
-    scaled: dict[Key | None, float] = {one.key: max(one.score, 0.0) / best for one in ranked}
-    scaled[None] = max(ranked[-1].score, 0.0) / best if len(ranked) >= cut else 0.0
-    return scaled
+def _scaled(ranked: list[Candidate[Key]], floor: float) -> Mapping[Key, float]:
+    """Scores by key, as shares of the way from `floor` to the best; the best of all equal is 1."""
+    width = ranked[0].score - floor if ranked else 0.0
+    if width <= 0.0:
+        return {one.key: 1.0 if one.score > 0.0 else 0.0 for one in ranked}
+    return {one.key: max(one.score - floor, 0.0) / width for one in ranked}

@@ -28,6 +28,9 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Vector:
         """Vectors of `texts`, shape (len(texts), dimensions), float32, in the same order."""
 
+    def embed_queries(self, texts: Sequence[str]) -> Vector:
+        """The same for questions, which some models read in another way than what answers them."""
+
 
 class VectorIndex(Protocol):
     """Stores the points of pages and searches them. Every write is durable when it returns."""

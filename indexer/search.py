@@ -34,7 +34,7 @@ def search(
         return []
     if limit is None:
         limit = LIMIT if budget is None else WITHIN_BUDGET
-    dense = embedder.embed([query])[0]
+    dense = embedder.embed_queries([query])[0]
     sparse = encode_query(query, index.languages(slots))
     ask = limit
     while True:

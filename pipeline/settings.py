@@ -32,7 +32,7 @@ class Settings(BaseSettings):
         2 * 2**30, ge=2**20, description="most bytes of each kind in the home's caches"
     )
     embedder: str = Field(
-        "minilm", description="minilm, onnx:DIR, endpoint:URL#MODEL, fastembed:MODEL"
+        "minilm", description="minilm, onnx:DIR, endpoint:URL#MODEL, fastembed:MODEL; e5+... for E5"
     )
     planner_url: str = Field(
         "", description='OpenAI-compatible server for planner = "endpoint": http://HOST:8000/v1'

@@ -13,7 +13,7 @@ DEFAULT = "minilm"
 #: `[CLS]` before a text and `[SEP]` behind it.
 _SPECIAL = 2
 
-_KINDS = "minilm, onnx:FOLDER[#SHA256], endpoint:URL#MODEL, fastembed:MODEL"
+_KINDS = "minilm, onnx:FOLDER[#SHA256], endpoint:URL#MODEL, fastembed:MODEL, FAMILY+SPECIFICATION"
 
 
 def open_embedder(spec: str = DEFAULT, threads: int | None = None) -> Embedder:
@@ -21,11 +21,22 @@ def open_embedder(spec: str = DEFAULT, threads: int | None = None) -> Embedder:
 
     `minilm` is the installed model; `onnx:FOLDER` a sentence-transformer exported to ONNX, with
     the digest of its weights where it shall be pinned; `endpoint:URL#MODEL` an OpenAI-compatible
-    `/v1/embeddings`; `fastembed:MODEL` a model that fastembed fetches. `threads` bounds the cores
-    of a local model (all, when None). Raises `EmbedderSpecError` for anything else, and
-    `ModelNotFoundError`, `ModelDigestError` or `ModelUnsupportedError` for a model that is absent,
-    another one, or of no use.
+    `/v1/embeddings`; `fastembed:MODEL` a model that fastembed fetches; `e5+` (or another of
+    `prefixed.FAMILIES`) before one of these adds what that family of models expects before
+    questions and passages. `threads` bounds the cores of a local model (all, when None).
+
+    Raises `EmbedderSpecError` for anything else, and `ModelNotFoundError`, `ModelDigestError` or
+    `ModelUnsupportedError` for a model that is absent, another one, or of no use.
     """
+    family, plus, inner = spec.partition("+")
+    if plus and ":" not in family:
+        from indexer.embedders.prefixed import FAMILIES, PrefixedEmbedder
+
+        if family not in FAMILIES:
+            raise EmbedderSpecError(
+                f"unknown family {family!r} before {inner!r}; known: {', '.join(FAMILIES)}"
+            )
+        return PrefixedEmbedder(open_embedder(inner, threads), family)
     kind, _, rest = spec.partition(":")
     if spec == "minilm":
         from indexer.embedders.onnx import open_minilm

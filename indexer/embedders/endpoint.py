@@ -71,6 +71,9 @@ class EndpointEmbedder:
         """Counted with the one fixed tokenizer: the endpoint's own is not known here."""
         return count_tokens(text) + 2
 
+    def embed_queries(self, texts: Sequence[str]) -> Vector:
+        return self.embed(texts)
+
     def embed(self, texts: Sequence[str]) -> Vector:
         read = [collapse(text) or " " for text in texts]  # many servers refuse an empty input
         vectors = np.empty((len(read), self._dimensions), np.float32)

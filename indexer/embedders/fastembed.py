@@ -56,6 +56,9 @@ class FastembedEmbedder:
         encoded = self._tokenizer.encode(text)
         return sum(int(sum(part.attention_mask)) for part in [encoded, *encoded.overflowing])
 
+    def embed_queries(self, texts: Sequence[str]) -> Vector:
+        return self.embed(texts)
+
     def embed(self, texts: Sequence[str]) -> Vector:
         if not texts:
             return np.empty((0, self._dimensions), np.float32)

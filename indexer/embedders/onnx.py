@@ -137,6 +137,9 @@ class OnnxEmbedder:
     def count(self, text: str) -> int:
         return len(self._counter.encode(text))
 
+    def embed_queries(self, texts: Sequence[str]) -> Vector:
+        return self.embed(texts)
+
     def embed(self, texts: Sequence[str]) -> Vector:
         encoded = self._tokenizer.encode_batch([collapse(text) for text in texts])
         lengths = [len(one.ids) for one in encoded]

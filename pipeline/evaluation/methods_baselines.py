@@ -116,7 +116,7 @@ def _common(group: list[Section]) -> tuple[str, ...]:
 def _joined(group: list[Section]) -> str:
     if len(group) == 1:
         return group[0].body
-    return "\n\n".join(f"{section.path[-1]}\n{section.body}" for section in group)
+    return "\n\n".join("\n".join((*section.path[-1:], section.body)) for section in group)
 
 
 def _path(path: tuple[str, ...]) -> str:

@@ -120,7 +120,7 @@ class _Searchable:
         decide = judge.make_judge(organisation.documents.values())
         facts = [fact for question in questions for fact in question.facts]
         covers = decide.matrix(facts, self.index.evidence)
-        asked = self._embedder.embed([question.text for question in questions])
+        asked = self._embedder.embed_queries([question.text for question in questions])
         cosines = asked @ self._vectors.T
         result: dict[str, list[dict[str, float]]] = {side: [] for side in SIDES}
         at = 0

@@ -7,7 +7,7 @@ vectors there. The file may be removed at any time.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -49,12 +49,23 @@ class CachedEmbedder:
     def embed(self, texts: Sequence[str]) -> Vector:
         """Vectors of `texts`, shape (len(texts), dimensions)."""
         keys = [embedding_key(_CUSTOMER, text, self.identity) for text in texts]
+        return self._vectors(keys, texts, self._embedder.embed)
+
+    def embed_queries(self, texts: Sequence[str]) -> Vector:
+        """Vectors of questions."""
+        identity = f"{self.identity}?"
+        keys = [embedding_key(_CUSTOMER, text, identity) for text in texts]
+        return self._vectors(keys, texts, self._embedder.embed_queries)
+
+    def _vectors(
+        self, keys: Sequence[str], texts: Sequence[str], embed: Callable[[Sequence[str]], Vector]
+    ) -> Vector:
         known = self._cache.get_many(list(dict.fromkeys(keys)))
         missing = {k: text for k, text in zip(keys, texts, strict=True) if k not in known}
         # Texts of one length are embedded together: short ones do not wait for long ones.
         by_length = sorted(missing.items(), key=lambda item: len(item[1]))
         for some in portions(by_length, AT_ONCE):
-            vectors = self._embedder.embed([text for _, text in some])
+            vectors = embed([text for _, text in some])
             made = {key: vector for (key, _), vector in zip(some, vectors, strict=True)}
             self._cache.put_many(made)
             known.update(made)

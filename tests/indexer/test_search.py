@@ -26,6 +26,9 @@ class WordEmbedder:
     def embed(self, texts: Sequence[str]) -> Vector:
         return np.stack([vector(text) for text in texts])
 
+    def embed_queries(self, texts: Sequence[str]) -> Vector:
+        return self.embed(texts)
+
 
 EMBEDDER = WordEmbedder()
 
