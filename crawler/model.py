@@ -65,6 +65,8 @@ class Found:
     depth: int
     found_on: str | None
     reason: str | None = None
+    listed_at: datetime | None = None
+    """When the page changed last, by a sitemap or a feed that lists it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,8 @@ class Fetched:
     """The page's own canonical URL, resolved, where it names one in scope."""
     noindex: bool = False
     links: tuple[Found, ...] = ()
+    fresh_for: float | None = None
+    """Seconds for which the response says that it stays as it is (`crawler/freshness.py`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,7 @@ class NotModified:
 
     url: str
     fetched_at: datetime
+    fresh_for: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from crawler import reasons
 from crawler.content import HTML, sniff
 from crawler.discovery import Discovery
 from crawler.errors import InvalidUrlError
+from crawler.freshness import fresh_for
 from crawler.links import Link, PageHead, header_canonical, read_html, robots_directives
 from crawler.model import Fetched, Missed, NotModified, Outcome, Task
 from crawler.urls import canonical, join
@@ -43,7 +44,7 @@ def visit(task: Task, response: Response, discovery: Discovery, agent: str) -> O
     now = datetime.now(UTC)
     status = response.status
     if status == 304 and (task.etag or task.last_modified):
-        return NotModified(task.url, now)
+        return NotModified(task.url, now, fresh_for(_stored_headers(response), now))
     if status in REDIRECTS and response.headers.get("Location"):
         return _redirect(task, response, _header(response, "Location"), discovery, now)
     if not 200 <= status < 300:
@@ -91,11 +92,12 @@ def _page(
     links = () if nofollow else discovery.found(head.links, task.depth + 1, task.url)
     if named is not None and named != task.url:
         links += discovery.found([Link(named)], task.depth, task.url)
+    headers = _stored_headers(response)
     return Fetched(
         url=task.url,
         final_url=task.url,
         status=response.status,
-        headers=_stored_headers(response),
+        headers=headers,
         content_type=kind,
         body=response.body,
         fetched_at=now,
@@ -104,6 +106,7 @@ def _page(
         canonical=named,
         noindex=head.noindex or bool(directives & {"noindex", "none"}),
         links=links,
+        fresh_for=fresh_for(headers, now),
     )
 
 

@@ -41,6 +41,7 @@ class Keeper:
                 stopping=stopping,
             )
             result = turn(parts, run, spec.politeness(parts.settings), bounds=bounds)
+            ledger.revisits.fit(name, datetime.now(UTC))
             ledger.schedules.ended(name, self._next(declared, result.whole, began))
         return result
 

@@ -18,6 +18,7 @@ from pipeline.errors import HomeError, ServiceMissingError
 from pipeline.ledger import migrations, schema, sql
 from pipeline.ledger.builds import Builds
 from pipeline.ledger.pages import Pages
+from pipeline.ledger.revisits import Revisits
 from pipeline.ledger.schedules import Schedules
 from pipeline.ledger.settlements import Settlements
 from pipeline.ledger.sources import Sources
@@ -41,6 +42,7 @@ class Ledger:
     usage: UsageBook
     schedules: Schedules
     builds: Builds
+    revisits: Revisits
 
     def close(self) -> None:
         self.engine.dispose()
@@ -65,6 +67,7 @@ def open_ledger(url: str) -> Ledger:
         UsageBook(engine),
         Schedules(engine),
         Builds(engine),
+        Revisits(engine),
     )
 
 

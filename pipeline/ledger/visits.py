@@ -6,7 +6,7 @@ are is decided at the end of the pass (`leaving.py`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,8 @@ from sqlalchemy import ColumnElement, Connection, Engine, case, func, literal, s
 
 from crawler import reasons
 from crawler.model import Fetched, Found, Missed, NotModified, Outcome, Task
-from pipeline.ledger import sql
+from pipeline.ledger import revisits, sql
+from pipeline.ledger.revisits import Look
 from pipeline.ledger.schema import QUEUED, lock_pages, pages, since, update_page
 
 #: Reasons after which a page must leave the index without a second visit: its owner asked for it.
@@ -100,6 +101,7 @@ class Visits:
         """
         with self._engine.begin() as connection:
             lock_pages(connection, source, _urls(visit for visit, _ in visits))
+            before = revisits.known(connection, source, (visit.url for visit, _ in visits))
             for visit, body_hash in visits:
                 if isinstance(visit, Fetched):
                     _fetched(connection, source, pass_number, visit, body_hash, pins)
@@ -118,6 +120,8 @@ class Visits:
                     )
                 else:
                     _missed(connection, source, pass_number, visit)
+            looks = [look for one in visits if (look := _look(*one, before)) is not None]
+            revisits.learn(connection, source, looks, before)
 
 
 def _urls(visits: Iterable[Outcome]) -> Iterator[str]:
@@ -128,6 +132,24 @@ def _urls(visits: Iterable[Outcome]) -> Iterator[str]:
             yield from (link.url for link in visit.links)
             if visit.canonical is not None:
                 yield visit.canonical
+
+
+def _look(visit: Outcome, body_hash: str, before: Mapping[str, Any]) -> Look | None:
+    """What a visit showed of its page, if that is known already.
+
+    Another body may be the same content: `Work.done` says so when the document is made. Pages that
+    come to none (`noindex`, or another page stands for them) are judged by their bodies.
+    """
+    if isinstance(visit, Missed):
+        return None
+    same, made = True, True
+    if isinstance(visit, Fetched):
+        row = before.get(visit.url)
+        same = row is None or row.seen_at is None or row.body_hash == body_hash
+        made = not visit.noindex and visit.canonical in (None, visit.url)
+    if not same and made:
+        return None
+    return Look(visit.url, visit.fetched_at, not same, visit.fresh_for)
 
 
 def _fetched(
@@ -210,6 +232,11 @@ def _missed(connection: Connection, source: str, pass_number: int, visit: Missed
     elif row is not None and (row.reason in _OF_THE_PAGE or row.leaving is not None):
         values["reason"] = row.reason
     _put(connection, source, visit.url, values)
+    if end is None or visit.transient or "leaving" in values:
+        seems_gone = end is not None or "missing_passes" in values
+        revisits.postpone(connection, source, visit.url, visit.at, seems_gone)
+    else:
+        revisits.rest(connection, source, visit.url, visit.at)
 
 
 def _is_wanted(connection: Connection, source: str, url: str) -> bool:

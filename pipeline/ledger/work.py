@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Engine, Row, case, func, or_, select, update
+from sqlalchemy import Connection, Engine, Row, case, func, or_, select, update
 
-from pipeline.ledger import sql
+from pipeline.ledger import revisits, sql
 from pipeline.ledger.model import Job
+from pipeline.ledger.revisits import Look
 from pipeline.ledger.schema import DIFFERS, UNSURE, lock_pages, pages, sources, update_page
 
 #: A page that killed its worker this often is set aside.
@@ -69,7 +70,9 @@ class Work:
         """Record pages as indexed the way their job wanted them, whatever is wanted by now."""
         with self._engine.begin() as connection:
             for source in {result.job.source for result in results}:
-                lock_pages(connection, source, (result.job.url for result in results))
+                mine = [result for result in results if result.job.source == source]
+                lock_pages(connection, source, (result.job.url for result in mine))
+                _learn(connection, source, mine)
             for result in results:
                 connection.execute(
                     update_page(result.job.source, result.job.url).values(
@@ -165,6 +168,20 @@ class Work:
     def _end(self, job: Job, **values: Any) -> None:
         with self._engine.begin() as connection:
             connection.execute(update_page(job.source, job.url).values(lease=None, **values))
+
+
+def _learn(connection: Connection, source: str, results: Sequence[Done]) -> None:
+    """Visits brought other bodies: now it is known whether the documents are others, too."""
+    before = revisits.known(connection, source, (result.job.url for result in results))
+    looks = []
+    for result in results:
+        row = before.get(result.job.url)
+        if row is None or row.seen_at is None or row.fetched_at is None:
+            continue
+        if row.fetched_at > row.seen_at and result.job.body_hash == row.body_hash:
+            changed = result.document_hash != row.document_hash
+            looks.append(Look(row.url, sql.utc(row.fetched_at), changed))
+    revisits.learn(connection, source, looks, before)
 
 
 def _unsure() -> Any:
