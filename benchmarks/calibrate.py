@@ -151,17 +151,25 @@ def heading_weights(trained: Mapping[str, float]) -> Iterator[None]:
         yield
 
 
-def out_of_fold(directory: Path) -> list[Example]:
-    """Examples of every organisation, with heading weights from the others."""
-    entries = planned_entries(directory)
+def folds(directory: Path) -> dict[str, dict[str, float]]:
+    """Heading weights for each organisation, trained on the others."""
     folders = {o.name: directory / "datasets" / o.name / "md" for o in load(directory)}
     lines = {name: list(structural_training.examples(path)) for name, path in folders.items()}
-    found: list[Example] = []
+    found: dict[str, dict[str, float]] = {}
     for name in folders:
         others = [line for other, some in lines.items() if other != name for line in some]
         names = sorted({feature for line in others for feature in line.features})
         fitted = structural_training.fit(*structural_training.matrix(others, names))
-        with heading_weights(dict(zip(names, map(float, fitted), strict=True))):
+        found[name] = dict(zip(names, map(float, fitted), strict=True))
+    return found
+
+
+def out_of_fold(directory: Path) -> list[Example]:
+    """Examples of every organisation, with heading weights from the others."""
+    entries = planned_entries(directory)
+    found: list[Example] = []
+    for name, weights in folds(directory).items():
+        with heading_weights(weights):
             found.extend(examples(directory, name, entries))
     return found
 
