@@ -58,6 +58,11 @@ class Policy:
         if self.cue_words < 0:
             raise PolicyError(f"cue_words is {self.cue_words}; it must not be negative")
 
+    @property
+    def asks_model(self) -> bool:
+        """Whether pages may be planned by a model."""
+        return self.planner != "structural"
+
     def planned_by(self, planner: PlannerName) -> Policy:
         """The same policy with another planner; the structural one escalates to none."""
         threshold = 0.0 if planner == "structural" else self.escalation_threshold

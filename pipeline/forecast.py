@@ -11,14 +11,15 @@ from typing import Any
 import chunker
 from chunker.model import Chunk, Document
 from indexer.points import point_ids
-from pipeline import profiling, records
+from pipeline import planning, profiling, records
 from pipeline.caches.embeddings import EmbeddingCache, embedding_key
 from pipeline.index_stage import slot_of
 from pipeline.ledger import Pins, Source
-from pipeline.page import chunk
+from pipeline.page import STRUCTURAL, chunk, fell_back, from_cache
 from pipeline.pagestore import DamagedFileError, MissingBodyError
 from pipeline.parts import Parts
 from pipeline.records import Record
+from planner_serving.model_planner import ModelPlanner
 
 #: Pages whose change is shown in full.
 SHOWN = 3
@@ -39,6 +40,11 @@ class Forecast:
     embeddings_needed: int = 0
     embeddings_cached: int = 0
     embedding_tokens: int = 0
+    plans_needed: int = 0
+    """Pages that a model would be asked about; the chunks are foreseen by their structural plan."""
+    plans_cached: int = 0
+    plan_input_tokens: int = 0
+    """Of what would be asked, counted with the one fixed tokenizer."""
     seconds: float = 0.0
     """About: chunking as long as the forecast took, and embedding at the pace of a sample."""
     diffs: list[dict[str, str]] = field(default_factory=list)
@@ -50,12 +56,14 @@ class Forecast:
 def forecast(parts: Parts, name: str, pins: Pins) -> Forecast:
     """Chunk every stored page of a source by other pins.
 
-    A page is parsed again only where the parser is another. The structural planner stands in for
-    a model's: what a model would answer is not asked for.
+    A page is parsed again only where the parser is another. No model is asked: where the plan cache
+    does not hold its answers, the structural planner stands in.
     """
     started = time.monotonic()
     source = parts.ledger.sources.get(name)
     cache = EmbeddingCache(parts.caches["embeddings"])
+    model = planning.foresee(parts.settings, pins.policy, source.customer, parts.caches["plans"])
+    planner = ModelPlanner(model) if model else STRUCTURAL
     found, seen, sample = Forecast(), set[str](), list[str]()
     for url, body, _ in parts.ledger.pages.indexed(name):
         stored = parts.store.record(source.customer, name, source.build, url)
@@ -65,10 +73,13 @@ def forecast(parts: Parts, name: str, pins: Pins) -> Forecast:
         found.pages += 1
         try:
             document = _document(parts, source, pins, record, url, body)
-            made = chunk(document, pins.policy, parts.embedder.count).chunks
+            chunked = chunk(document, pins.policy, parts.embedder.count, planner)
         except (MissingBodyError, DamagedFileError, chunker.errors.TerminalError):
             found.pages_unreadable += 1
             continue
+        made = chunked.chunks
+        found.plans_needed += fell_back(chunked.plan)
+        found.plans_cached += from_cache(chunked.plan)
         texts = _compare(found, source, url, record, made)
         if pins.embedder != source.pins.embedder:
             texts = {one.embedded for one in made}
@@ -81,6 +92,7 @@ def forecast(parts: Parts, name: str, pins: Pins) -> Forecast:
         found.embeddings_needed += len(missing)
         found.embedding_tokens += sum(map(parts.embedder.count, missing))
         sample += missing[: SAMPLE - len(sample)]
+    found.plan_input_tokens = model.input_tokens if model else 0
     found.seconds = round(
         time.monotonic() - started + found.embeddings_needed * _pace(parts, sample), 1
     )

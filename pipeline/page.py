@@ -79,7 +79,7 @@ def fell_back(plan: Plan) -> bool:
 
 def from_cache(plan: Plan) -> bool:
     """Whether a model's plan was had without a call: all its answers came from the plan cache."""
-    return plan.usage.calls == 0 < plan.usage.cached_calls
+    return plan.usage.calls == 0 < plan.usage.cached_calls and not fell_back(plan)
 
 
 def _held(document: Document, plan: Plan, policy: Policy, count: Counter) -> Chunked:

@@ -70,9 +70,10 @@ class ParseStage:
         source: Source,
         store: PageStore,
         counter: tokens.Counter,
-        planner: BatchPlanner | None = None,
+        planner: Callable[[], BatchPlanner] | None = None,
     ) -> None:
-        """`planner` asks a model; without one each page has the structural plan."""
+        """`planner` gives a planner over a model whenever there are pages to plan; it may fail as
+        a planner does. Without it each page has the structural plan."""
         self._source = source
         self._store = store
         self._count = counter
@@ -136,11 +137,11 @@ class ParseStage:
         return _Read(job, document, outline(document, source.pins.policy))
 
     def _proposed(
-        self, planner: BatchPlanner, views: Sequence[Outline]
+        self, planner: Callable[[], BatchPlanner], views: Sequence[Outline]
     ) -> Sequence[Plan | Exception]:
         """A plan for each page, or why there is none. A fault of the planner costs its pages."""
         try:
-            return planner.plan_many(views, self._source.pins.policy) if views else []
+            return planner().plan_many(views, self._source.pins.policy) if views else []
         except Exception as error:
             return [error] * len(views)
 

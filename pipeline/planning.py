@@ -2,35 +2,76 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from pathlib import Path
+
 from chunker.policy import Policy
 from pipeline.caches import Cache
+from pipeline.caches.plans import PlanCache
 from pipeline.errors import PinnedError, UsageError
 from pipeline.ledger import Pins
+from pipeline.page import STRUCTURAL
 from pipeline.settings import Settings
-from planner_serving.ports import BatchPlanner
-from planner_serving.structural import StructuralPlanner
+from planner_serving import endpoint, model_folder
+from planner_serving.model_planner import ModelPlanner, identity
+from planner_serving.plan_cache import CachedCompleter, CacheOnlyCompleter
+from planner_serving.ports import BatchPlanner, Completer, Planner
+
+#: The settings without which a planner cannot be opened.
+_NEEDED = {
+    "structural": (),
+    "endpoint": ("planner_url", "planner_model"),
+    "vllm": ("planner_model_dir",),
+}
 
 
 def check_supported(policy: Policy, settings: Settings) -> None:
     """Raises `UsageError` for what a policy asks and the settings, or this release, do not give."""
-    asked = (
-        (policy.planner != "structural", f"planner {policy.planner}", 'planner = "structural"'),
-        (policy.escalation_threshold > 0, "escalation_threshold", "escalation_threshold = 0.0"),
-        (policy.enrichment, "enrichment", "enrichment = false"),
-    )
-    for given, name, instead in asked:
-        if given:
-            raise UsageError(f"{name} is not part of this release", f"use {instead}")
+    if policy.enrichment:
+        raise UsageError("enrichment is not part of this release", "use enrichment = false")
+    if policy.planner == "vllm":
+        raise UsageError("planner vllm is not part of this release", 'use planner = "endpoint"')
+    if policy.planner == "structural" and policy.escalation_threshold > 0:
+        raise UsageError(
+            "the policy has an escalation_threshold and no model to escalate to",
+            'use planner = "endpoint" or "vllm", or escalation_threshold = 0.0',
+        )
+    missing = [name for name in _NEEDED[policy.planner] if not getattr(settings, name)]
+    if missing:
+        raise UsageError(
+            f"planner {policy.planner} needs the setting {' and '.join(missing)}",
+            "; ".join(f"set WRAC_{name.upper()}, or {name} in wrac.toml" for name in missing),
+        )
 
 
 def open_planner(
     settings: Settings, policy: Policy, customer: str, cache: Cache | None
-) -> BatchPlanner | None:
-    """The model planner that a policy names; None where it names the structural one.
+) -> BatchPlanner:
+    """The planner over a model that a policy names.
 
-    Nothing is contacted. What it is answered is kept in `cache` as the customer's.
+    An endpoint is not contacted before it is asked; vLLM's engines must run already, on the
+    cluster that this process is connected to. What it is answered is kept in `cache` as the
+    customer's.
     """
-    return None
+    completer: Completer = _endpoint(settings)
+    if cache is not None:
+        completer = CachedCompleter(completer, PlanCache(cache, customer, completer.identity))
+    return ModelPlanner(completer)
+
+
+def planner_for(settings: Settings, policy: Policy, customer: str, cache: Cache | None) -> Planner:
+    """The planner that a policy names, whichever it is; see `open_planner`."""
+    return open_planner(settings, policy, customer, cache) if policy.asks_model else STRUCTURAL
+
+
+def foresee(
+    settings: Settings, policy: Policy, customer: str, cache: Cache
+) -> CacheOnlyCompleter | None:
+    """The model of a policy as far as the cache knows its answers; None where it names none."""
+    if not policy.asks_model:
+        return None
+    model = _model(settings, policy)
+    return CacheOnlyCompleter(model, PlanCache(cache, customer, model))
 
 
 def pinned(settings: Settings, policy: Policy, known: Pins | None) -> str:
@@ -38,11 +79,11 @@ def pinned(settings: Settings, policy: Policy, known: Pins | None) -> str:
 
     Where the structural planner was and stays, its pin stays: installing software moves none.
     """
-    if policy.planner == "structural":
-        if known is not None and known.policy.planner == "structural":
-            return known.planner
-        return StructuralPlanner.identity
-    return StructuralPlanner.identity
+    if policy.asks_model:
+        return identity(_model(settings, policy))
+    if known is not None and not known.policy.asks_model:
+        return known.planner
+    return STRUCTURAL.identity
 
 
 def check_planner(settings: Settings, known: Pins, source: str) -> None:
@@ -53,3 +94,22 @@ def check_planner(settings: Settings, known: Pins, source: str) -> None:
             f"source {source} is planned by {known.planner}; the settings name {named}",
             "set the planner back, or apply the other: wrac rechunk --source NAME --policy FILE",
         )
+
+
+def _model(settings: Settings, policy: Policy) -> str:
+    """Identity of a policy's model, which need not run."""
+    if policy.planner == "vllm":
+        return _folder_identity(settings.planner_model_dir)
+    return _endpoint(settings).identity
+
+
+def _endpoint(settings: Settings) -> Completer:
+    return endpoint.open_endpoint(
+        settings.planner_url, settings.planner_model, settings.planner_timeout
+    )
+
+
+@lru_cache(maxsize=4)
+def _folder_identity(folder: str) -> str:
+    """Reads all of the model: once a process."""
+    return model_folder.identity(Path(folder))

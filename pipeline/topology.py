@@ -8,13 +8,13 @@ lived actors with a bounded number of batches in flight were chosen by measureme
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from math import ceil
 from typing import Any
 
@@ -91,8 +91,15 @@ class ParseActor:
 
         limit_memory(parts.settings.page_memory)
         self._limits = Limits(parts.settings.page_seconds, parts.settings.page_memory)
-        planner = open_planner(
-            parts.settings, source.pins.policy, source.customer, parts.caches["plans"]
+        policy = source.pins.policy
+        planner = (
+            functools.cache(
+                functools.partial(
+                    open_planner, parts.settings, policy, source.customer, parts.caches["plans"]
+                )
+            )
+            if policy.asks_model
+            else None
         )
         counter = open_counter(parts.settings.embedder)
         self._stage = ParseStage(source, parts.store, counter, planner)
@@ -183,12 +190,12 @@ class RayPool:
         self._source = source
         self._flight: dict[Any, tuple[int, Sequence[Job]]] = {}
 
-    @cached_property
+    @functools.cached_property
     def _parsers(self) -> list[Any]:
         make = ray.remote(num_cpus=PARSE_SHARE, max_restarts=-1)(ParseActor)
         return [make.remote(self._parts, self._source) for _ in range(self._workers)]
 
-    @cached_property
+    @functools.cached_property
     def _index(self) -> Any:
         make = ray.remote(num_cpus=INDEX_SHARE, max_restarts=-1)(IndexActor)
         return make.remote(self._parts, self._source)

@@ -24,6 +24,7 @@ import httpx
 from chunker.tokens import count
 from planner_serving.errors import (
     PlannerAnswerError,
+    PlannerLateError,
     PlannerModelError,
     PlannerRefusedError,
     PlannerUnavailableError,
@@ -138,7 +139,7 @@ class EndpointCompleter:
     def _post(self, asked: Mapping[str, Any]) -> tuple[int, httpx.Headers, str]:
         """Status, headers and text of an answer, in time and not without end."""
         end = time.monotonic() + self._timeout
-        late = PlannerUnavailableError(f"{self._shown} gave no answer within {self._timeout:g} s")
+        late = PlannerLateError(f"{self._shown} gave no answer within {self._timeout:g} s")
         received = bytearray()
         try:
             with self._client.stream("POST", self._url, json=asked) as response:

@@ -17,6 +17,11 @@ class PlannerUnavailableError(TransientError):
     time."""
 
 
+class PlannerLateError(PlannerUnavailableError):
+    """The model took a prompt and gave no answer in time: it is away, or the prompt is too much
+    for it; whether it answered others meanwhile tells."""
+
+
 class EngineDiedError(PlannerUnavailableError):
     """An engine or its replica ended while it had the prompt: another one can answer."""
 
@@ -35,3 +40,7 @@ class PromptTooLongError(TerminalError):
 
 class PlannerModelError(TerminalError):
     """A model's folder, its device or the package that runs it is not there or does not fit."""
+
+
+class NotAskedError(TerminalError):
+    """What would cost something was only to be foreseen."""

@@ -10,6 +10,7 @@ A window without a usable answer keeps the structural plan. Why is in `Plan.repa
 `structural: answer`    the answer was none
 `structural: too long`  the prompt is longer than the model reads
 `structural: refused`   the model's server refuses, or its client broke
+`structural: late`      no answer in time, from a model that answered others meanwhile
 
 A page that the model could not be reached for is not planned with less: that is an error.
 """
@@ -26,7 +27,12 @@ from chunker.policy import Policy
 from planner_serving import structural
 from planner_serving.answer import read
 from planner_serving.decisions import Decisions, decide
-from planner_serving.errors import PlannerAnswerError, PromptTooLongError, TransientError
+from planner_serving.errors import (
+    PlannerAnswerError,
+    PlannerLateError,
+    PromptTooLongError,
+    TransientError,
+)
 from planner_serving.escalation import unclear
 from planner_serving.ports import Completer, Completion, Prompt
 from planner_serving.prompt import SCHEMA, Line, lines, prompt
@@ -40,6 +46,12 @@ MODEL_SURE: Final = 0.94
 _Result = Completion | Exception
 
 
+def identity(model: str) -> str:
+    """Identity of the planner over the model of that identity: model, question and the structural
+    planner. Equal outlines and policies give equal prompts under it."""
+    return f"model:{model}/{SCHEMA}/{structural.StructuralPlanner.identity}"
+
+
 class ModelPlanner:
     """The `BatchPlanner` over a `Completer`. Only a model that is away is an error."""
 
@@ -48,10 +60,8 @@ class ModelPlanner:
 
     @property
     def identity(self) -> str:
-        """Model, question and the structural planner: equal outlines and policies give equal
-        prompts under it."""
-        planner = structural.StructuralPlanner.identity
-        return f"model:{self._completer.identity}/{SCHEMA}/{planner}"
+        """See `identity`."""
+        return identity(self._completer.identity)
 
     def plan(self, outline: Outline, policy: Policy) -> Plan:
         """See `Planner`."""
@@ -64,9 +74,11 @@ class ModelPlanner:
         """See `BatchPlanner`; all that the outlines ask of the model is asked at once."""
         drafts = [draft(outline, policy) for outline in outlines]
         prompts = [prompt for page in drafts for prompt in page.prompts]
-        results = iter(self._completer.complete(prompts) if prompts else [])
+        results = self._completer.complete(prompts) if prompts else []
+        there = any(isinstance(one, Completion) and not one.cached for one in results)
+        rest = iter(results)
         return [
-            _finished(page, list(islice(results, len(page.prompts))), self._completer.identity)
+            _finished(page, list(islice(rest, len(page.prompts))), self._completer.identity, there)
             for page in drafts
         ]
 
@@ -118,13 +130,18 @@ def _above(
     return above
 
 
-def _finished(page: Draft, results: Sequence[_Result], model: str) -> Plan | Exception:
-    """A page's plan with the model's answers in it, or why the page has to wait."""
+def _finished(page: Draft, results: Sequence[_Result], model: str, there: bool) -> Plan | Exception:
+    """A page's plan with the model's answers in it, or why the page has to wait.
+
+    `there`: the model has answered others. What it gave no answer in time then does not wait; it
+    would for ever.
+    """
     if not results:
         return page.plan
-    away = next((result for result in results if isinstance(result, TransientError)), None)
-    if away is not None:
-        return away
+    for result in results:
+        late = there and isinstance(result, PlannerLateError)
+        if isinstance(result, TransientError) and not late:
+            return result
     repairs: list[str] = []
     usage = Usage()
     answers: list[tuple[Window, Sequence[str | None]]] = []
@@ -162,6 +179,8 @@ def _symbols(result: _Result, lines: int, repairs: list[str]) -> Sequence[str | 
         repairs.append("structural: answer")
     except PromptTooLongError:
         repairs.append("structural: too long")
+    except PlannerLateError:
+        repairs.append("structural: late")
     except Exception:  # of a completer's own making: the page goes on, and it is seen
         repairs.append("structural: refused")
     else:

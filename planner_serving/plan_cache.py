@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Protocol
 
+from chunker.tokens import count
+from planner_serving.errors import NotAskedError
 from planner_serving.ports import Completer, Completion, Prompt
 
 #: Seconds for which a caller that does not prolong it, since it died, keeps others waiting.
@@ -121,6 +123,28 @@ class CachedCompleter:
             ended.set()
             prolonging.join()
             self._cache.release(claimed, holder)
+
+
+class CacheOnlyCompleter:
+    """A `Completer` of what the cache holds; what it would have to ask it only counts."""
+
+    def __init__(self, identity: str, cache: PlanCache) -> None:
+        self.identity = identity
+        self.input_tokens = 0
+        """Of all prompts that would be asked, counted with the one fixed tokenizer."""
+        self._cache = cache
+        self._counted: set[Prompt] = set()
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion | Exception]:
+        """See `Completer.complete`; `NotAskedError` for what the cache does not hold."""
+        held = self._cache.get_many(prompts)
+        for prompt in set(prompts) - held.keys() - self._counted:
+            self._counted.add(prompt)
+            self.input_tokens += count(prompt.prefix + prompt.body)
+        return [
+            replace(held[prompt], cached=True) if prompt in held else NotAskedError("not asked")
+            for prompt in prompts
+        ]
 
 
 def _is_whole(prompt: Prompt, answer: Completion) -> bool:

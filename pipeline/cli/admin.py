@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 import typer
+from rich import filesize
 from rich.markup import escape
 
 from pipeline.caches import Cache, Size
@@ -222,7 +223,7 @@ def _held(cache: Cache) -> Size | str:
 
 def _size(size: Size) -> str:
     damaged = f", {size.damaged:,} damaged ones removed" if size.damaged else ""
-    return f"{size.entries:,} entries, {size.bytes / 2**20:,.1f} MiB{damaged}"
+    return f"{size.entries:,} entries, {filesize.decimal(size.bytes)}{damaged}"
 
 
 def _sources(opened: Parts, source: str | None, customer: str | None = None) -> list[Source]:

@@ -107,8 +107,8 @@ def _chunked(
     home: Path | None,
 ) -> tuple[Document, Chunked]:
     from indexer.embedders import open_counter
-    from pipeline.page import STRUCTURAL, chunk
-    from pipeline.planning import check_supported, open_planner
+    from pipeline.page import chunk
+    from pipeline.planning import check_supported, planner_for
 
     known, _ = settings(home)
     wanted = load_policy(policy) if policy else Policy()
@@ -116,8 +116,8 @@ def _chunked(
         wanted = wanted.planned_by(planner)
     check_supported(wanted, known)
     document = _document(page, allow_host, known)
-    model = open_planner(known, wanted, LOOKED_AT, _plan_cache(known))
-    return document, chunk(document, wanted, open_counter(known.embedder), model or STRUCTURAL)
+    by = planner_for(known, wanted, LOOKED_AT, _plan_cache(known))
+    return document, chunk(document, wanted, open_counter(known.embedder), by)
 
 
 def _plan_cache(known: Settings) -> Cache | None:

@@ -52,8 +52,8 @@ def diff(
 ) -> None:
     """Compare the plan behind a live page with another planner's, or another policy's."""
     from indexer.embedders import open_counter
-    from pipeline.page import STRUCTURAL, chunk
-    from pipeline.planning import check_supported, open_planner
+    from pipeline.page import chunk
+    from pipeline.planning import check_supported, planner_for
     from pipeline.plans import difference, stored
 
     opened = parts(home)
@@ -62,9 +62,8 @@ def diff(
     if planner or not policy:
         wanted = wanted.planned_by(planner or "structural")
     check_supported(wanted, opened.settings)
-    model = open_planner(opened.settings, wanted, owner.customer, opened.caches["plans"])
-    count = open_counter(opened.settings.embedder)
-    other = chunk(record.document, wanted, count, model or STRUCTURAL).plan
+    by = planner_for(opened.settings, wanted, owner.customer, opened.caches["plans"])
+    other = chunk(record.document, wanted, open_counter(opened.settings.embedder), by).plan
     found = difference(record.plan, other)
     value = {
         "source": owner.name,
@@ -76,8 +75,8 @@ def diff(
 
     def print_difference() -> None:
         out.print(
-            f"{record.plan.planner}: {found.groups[0]} groups; {other.planner}: "
-            f"{found.groups[1]} groups; {found.kept} are the same"
+            f"groups: {found.groups[0]} by {record.plan.planner}, {found.groups[1]} by "
+            f"{other.planner}, {found.kept} the same"
         )
         why = {boundary.before: boundary.why for boundary in other.boundaries}
         for id in found.begins:

@@ -11,6 +11,7 @@ from chunker.policy import Policy
 from planner_serving.endpoint import ATTEMPTS, EndpointCompleter, open_endpoint
 from planner_serving.errors import (
     PlannerAnswerError,
+    PlannerLateError,
     PlannerModelError,
     PlannerRefusedError,
     PlannerUnavailableError,
@@ -61,7 +62,7 @@ def test_many_prompts_are_asked_at_once_and_answered_in_order(server: FakeOpenAI
         ("429", PlannerUnavailableError, ATTEMPTS),
         ("500", PlannerUnavailableError, ATTEMPTS),
         ("half", PlannerUnavailableError, ATTEMPTS),
-        ("silence", PlannerUnavailableError, 1),
+        ("silence", PlannerLateError, 1),
         ("nonsense", PlannerAnswerError, 1),
         ("400", PlannerRefusedError, 1),
     ],
