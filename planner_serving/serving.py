@@ -42,6 +42,11 @@ class Replicas(Protocol):
     @property
     def identity(self) -> str: ...
 
+    def ready(self) -> None:
+        """Start the engines where there are none. Raises `PlannerModelError` where they cannot be,
+        and `PlannerUnavailableError` where they were not in time."""
+        ...
+
     def call(self, prompts: Sequence[Prompt]) -> list[Completion | Exception]:
         """One result for each prompt from one of the engines. Raises `EngineDiedError` where
         that engine ended, `PlannerUnavailableError` where none answers."""
@@ -66,6 +71,12 @@ class ServedCompleter:
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion | Exception]:
         """One result for each prompt, in the order given."""
+        if not prompts:
+            return []
+        try:
+            self._replicas.ready()
+        except Exception as error:
+            return [error] * len(prompts)
         order = sorted(range(len(prompts)), key=lambda n: (prompts[n].prefix, prompts[n].body))
         batches = list(_cut([prompts[n] for n in order]))
         with ThreadPoolExecutor(IN_FLIGHT, "planner") as threads:

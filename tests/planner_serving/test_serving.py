@@ -30,10 +30,16 @@ class FakeReplicas:
 
     identity = "Fake@1"
 
+    refusal: Exception | None = None
+
     def __init__(self, dies: dict[str, int] | None = None) -> None:
         self.calls: list[list[str]] = []
         self._dies = dict(dies or {})
         self._lock = Lock()
+
+    def ready(self) -> None:
+        if self.refusal:
+            raise self.refusal
 
     def call(self, prompts: Sequence[Prompt]) -> list[Completion | Exception]:
         with self._lock:
@@ -97,6 +103,14 @@ def test_an_engine_that_ends_every_time_is_given_up() -> None:
     (result,) = ServedCompleter(replicas, no_wait).complete([prompt("page")])
     assert isinstance(result, EngineDiedError)
     assert len(replicas.calls) == 1 + len(AGAIN_AFTER)
+
+
+def test_engines_that_do_not_start_are_tried_once_for_all_prompts() -> None:
+    replicas = FakeReplicas()
+    replicas.refusal = PlannerModelError("no GPU")
+    results = ServedCompleter(replicas, no_wait).complete([prompt("a")] * 3 * BATCH)
+    assert results == [replicas.refusal] * 3 * BATCH
+    assert replicas.calls == []
 
 
 def test_nothing_asked_is_nothing_called() -> None:
