@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from crawler.model import Found, Outcome, Task
-from crawler.ports import BatchFrontier, Frontier, RememberingFrontier
+from crawler.ports import BatchFrontier, Frontier, KeepingFrontier, RememberingFrontier
 
 T = TypeVar("T")
 #: Outcomes in one call at most: bodies are held until they are recorded.
@@ -33,6 +33,13 @@ class FrontierThread:
         frontier = self._frontier
         if isinstance(frontier, RememberingFrontier):
             await self._run(lambda: take(frontier.accepted()))
+
+    async def stored(self, url: str) -> bytes | None:
+        """The body that the frontier keeps of a page, if it can show it."""
+        frontier = self._frontier
+        if not isinstance(frontier, KeepingFrontier):
+            return None
+        return await self._run(lambda: frontier.stored(url))
 
     async def claim(self, limit: int) -> Sequence[Task]:
         return await self._run(lambda: self._frontier.claim(limit))

@@ -43,3 +43,11 @@ class BatchFrontier(Frontier, Protocol):
 
     def record_all(self, outcomes: Sequence[Outcome]) -> None:
         """As `record` of each in turn, durable as one."""
+
+
+@runtime_checkable
+class KeepingFrontier(Frontier, Protocol):
+    """A frontier that can show what it keeps of a page, so that a crawl sees what became of it."""
+
+    def stored(self, url: str) -> bytes | None:
+        """The body that is kept of a page and wanted in the index; None where there is none."""

@@ -25,6 +25,7 @@ EMPTY = "empty"
 TOO_LARGE = "too_large"
 NOT_FOUND = "not_found"
 SOFT_404 = "soft404"
+LOGIN = "login"
 GONE = "gone"
 DENIED = "denied"
 
@@ -66,6 +67,7 @@ SKIPPED = frozenset(
         TOO_LARGE,
         NOT_FOUND,
         SOFT_404,
+        LOGIN,
         GONE,
         DENIED,
     }

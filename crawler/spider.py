@@ -15,6 +15,7 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
+from scrapy.http.request import NO_CALLBACK
 from twisted.python.failure import Failure
 
 from crawler import reasons
@@ -28,6 +29,7 @@ from crawler.pace import Pace
 from crawler.settings import HOSTS_AT_ONCE
 from crawler.sitemaps import SitemapReader
 from crawler.urls import host, origin
+from crawler.walls import Walls
 from crawler.window import DEPTH_OF_LISTED, Window
 
 #: Tasks held at a time, as a multiple of the requests that are under way.
@@ -58,6 +60,7 @@ class SiteSpider(Spider):
         self._frontier = frontier
         self._progress = progress
         self._fast_hosts = fast_hosts
+        self._walls = Walls(self._ask, frontier.stored)
         self._sitemaps = SitemapReader(
             politeness.max_body_bytes, self._listed, lambda: self._window.found()
         )
@@ -107,6 +110,8 @@ class SiteSpider(Spider):
         try:
             agent = self.settings["ROBOTSTXT_USER_AGENT"]
             outcome = visit(task, response, self._discovery, agent)
+            if isinstance(outcome, Fetched):
+                outcome = await self._walls.judged(task, response, outcome)
         except Exception as error:
             self.logger.exception("cannot read %s", task.url)
             outcome = Missed(
@@ -119,6 +124,11 @@ class SiteSpider(Spider):
         task: Task = failure.request.cb_kwargs["task"]  # type: ignore[attr-defined]
         reason, transient, detail = classify(failure.value or failure)
         await self._settle(task, Missed(task.url, reason, None, _now(), transient, detail))
+
+    async def _ask(self, url: str) -> Response:
+        """The answer to a request that is no task's, whatever its status."""
+        request = Request(url, callback=NO_CALLBACK, meta={"dont_redirect": True})
+        return await self.crawler.engine.download_async(request)
 
     def _request(self, task: Task) -> Request:
         headers = {}

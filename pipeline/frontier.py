@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from crawler.model import Fetched, Found, Missed, Outcome, Task
 from pipeline.ledger import Ledger, Source
-from pipeline.pagestore import PageStore
+from pipeline.pagestore import DamagedFileError, MissingBodyError, PageStore
 
 
 class LedgerFrontier:
@@ -49,6 +49,13 @@ class LedgerFrontier:
 
     def accepted(self) -> Iterable[str]:
         return self._ledger.visits.accepted(self._source.name)
+
+    def stored(self, url: str) -> bytes | None:
+        digest = self._ledger.pages.wanted_body(self._source.name, url)
+        try:
+            return None if digest is None else self._store.body(self._source.customer, digest)
+        except (MissingBodyError, DamagedFileError):
+            return None
 
     def record(self, outcome: Outcome) -> None:
         self.record_all([outcome])

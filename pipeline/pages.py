@@ -28,6 +28,13 @@ class Unchanged:
 
 
 @dataclass(frozen=True, slots=True)
+class Emptied:
+    """A page that had text and whose new body has none: its index stays until the pass ends."""
+
+    job: Job
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """A page that could not be processed. `transient`: it waits; otherwise it is set aside."""
 
@@ -75,8 +82,8 @@ class Removed:
     deleted: int
 
 
-Parsed = Prepared | Unchanged | Removal | Failed
-Result = Indexed | Unchanged | Removed | Failed
+Parsed = Prepared | Unchanged | Emptied | Removal | Failed
+Result = Indexed | Unchanged | Emptied | Removed | Failed
 
 
 def usage(result: Result) -> Usage:

@@ -24,7 +24,7 @@ from chunker.outline import outline
 from pipeline.errors import PipelineError, TransientError
 from pipeline.ledger import Job, Source
 from pipeline.page import STRUCTURAL, checked
-from pipeline.pages import Failed, Parsed, Prepared, Removal, Unchanged
+from pipeline.pages import Emptied, Failed, Parsed, Prepared, Removal, Unchanged
 from pipeline.pagestore import PageStore
 from planner_serving.ports import BatchPlanner
 
@@ -134,6 +134,8 @@ class ParseStage:
         self._store.put_blocks(source.customer, source.name, job.url, document.blocks)
         if document.content_hash == job.document_hash:
             return Unchanged(job)
+        if job.chunks and job.has_changed and not any(u.role == "body" for u in document.units):
+            return Emptied(job)
         return _Read(job, document, outline(document, source.pins.policy))
 
     def _proposed(

@@ -13,7 +13,7 @@ import structlog
 from pipeline.errors import ServiceMissingError
 from pipeline.ledger import Job, Ledger, Source
 from pipeline.ledger.work import MAX_ATTEMPTS, Done
-from pipeline.pages import NOTHING, Failed, Indexed, Report, Result, Unchanged, usage
+from pipeline.pages import NOTHING, Emptied, Failed, Indexed, Report, Result, Unchanged, usage
 
 log = structlog.get_logger()
 
@@ -129,6 +129,8 @@ class Reconciler:
             if isinstance(result, Failed):
                 log.warning("page failed", url=result.job.url, reason=result.reason)
                 self.ledger.work.failed(result.job, result.reason, result.detail)
+            elif isinstance(result, Emptied):
+                self.ledger.work.emptied(result.job)
             else:
                 done.append(_done(result))
         if done:

@@ -50,6 +50,8 @@ _BEFORE_ASKING = reasons.SKIPPED - {
     reasons.EMPTY,
     reasons.TOO_LARGE,
     reasons.NOT_FOUND,
+    reasons.SOFT_404,
+    reasons.LOGIN,
     reasons.GONE,
     reasons.DENIED,
 }

@@ -101,6 +101,8 @@ class Job:
     indexed_at: datetime | None
     verdicts: str
     """Name of the verdicts of the site's profile that it is to be parsed with."""
+    has_changed: bool = False
+    """Whether it was indexed from another body."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ from pipeline.ledger.schema import UNSURE, pages
 
 _state = case(
     (pages.c.fetch == "gone", "deleted"),
+    # Held: what it was indexed from is there still.
+    ((pages.c.failed == pages.c.wanted) & (pages.c.leaving == reasons.EMPTY), "indexed"),
     (pages.c.failed == pages.c.wanted, "failed"),
     (pages.c.wanted.is_distinct_from(pages.c.indexed), "pending"),
     ((pages.c.indexed.is_not(None)) & (pages.c.chunks > 0), "indexed"),
@@ -125,6 +127,13 @@ class Pages:
         query = select(pages.c.url).where(pages.c.source == source, pages.c.wanted.is_not(None))
         with sql.read(self._engine) as connection:
             yield from connection.scalars(query.order_by(pages.c.url))
+
+    def wanted_body(self, source: str, url: str) -> str | None:
+        """Hash of the body that is wanted in the index of a page; None: nothing is."""
+        query = select(pages.c.wanted).where(pages.c.source == source, pages.c.url == url)
+        with sql.read(self._engine) as connection:
+            wanted: str | None = connection.scalar(query)
+        return None if wanted is None else wanted.partition(":")[0]
 
     def bodies(self, source: str) -> set[str]:
         """Hashes of the bodies that the source's pages refer to, those that are held included."""

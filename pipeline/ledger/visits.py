@@ -23,14 +23,14 @@ WITHDRAWN = frozenset({reasons.ROBOTS})
 #: Statuses after which a page is gone once a later visit confirms it.
 GONE = frozenset({404, 410})
 #: Reasons that say the same where the status does not.
-GONE_REASONS = frozenset({reasons.SOFT_404})
+GONE_REASONS = frozenset({reasons.SOFT_404, reasons.LOGIN})
 #: Redirects for good. Any other may lead to a log-in or a notice that covers a whole site for an
 #: hour: a page that is kept gives way to it once a later visit confirms it.
 MOVED = frozenset({301, 308})
 CONFIRMATIONS = 2
 #: What a kept page says of itself, which no failed visit unsays.
 _NOINDEX, _DUPLICATE = "noindex", "duplicate"
-_OF_THE_PAGE = (_NOINDEX, _DUPLICATE)
+_OF_THE_PAGE = (_NOINDEX, _DUPLICATE, reasons.EMPTY)
 _SAID_OF_ITSELF = pages.c.reason.in_(_OF_THE_PAGE) & pages.c.leaving.is_(None)
 #: The page could not be processed: its reason says why for as long as it is wanted the same.
 _SET_ASIDE = pages.c.failed == pages.c.wanted
@@ -112,7 +112,7 @@ class Visits:
                             queued=False,
                             fetched_at=visit.fetched_at,
                             missing_passes=0,
-                            leaving=None,
+                            leaving=_still_empty(_SET_ASIDE),
                             leaving_to=None,
                             # What a visit between its fetch and now said of it is over.
                             **_kept(_SAID_OF_ITSELF | _SET_ASIDE),
@@ -264,6 +264,7 @@ def _put(connection: Connection, source: str, url: str, values: dict[str, Any]) 
         wants = wanted.of(pages.c.verdicts)
         values = values | {"wanted": wants} | _kept(pages.c.failed == wants)
         values["wanted_since"] = since(wanted.pass_number)
+        values["leaving"] = _still_empty(pages.c.failed == wants)
     connection.execute(
         sql.insert(connection, pages)
         .values(**new)
@@ -274,6 +275,11 @@ def _put(connection: Connection, source: str, url: str, values: dict[str, Any]) 
 def _kept(where: ColumnElement[bool]) -> dict[str, Any]:
     """The reason that is on record, where that is so; else none."""
     return {name: case((where, pages.c[name])) for name in ("reason", "detail")}
+
+
+def _still_empty(set_aside: ColumnElement[bool]) -> ColumnElement[str]:
+    """`leaving` after a visit that found the page: it stays if this body has been found empty."""
+    return case((set_aside & (pages.c.leaving == reasons.EMPTY), pages.c.leaving))
 
 
 def _add_links(connection: Connection, source: str, links: Sequence[Found]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, case, func, or_, select, update
 
+from crawler import reasons
 from pipeline.ledger import revisits, sql
 from pipeline.ledger.model import Job
 from pipeline.ledger.revisits import Look
@@ -94,6 +95,10 @@ class Work:
         What is indexed stays.
         """
         self._end(job, failed=job.wanted or _REMOVAL, reason=reason, detail=detail[:500])
+
+    def emptied(self, job: Job) -> None:
+        """The page has no text any more: it leaves with the others at the end of the pass."""
+        self._end(job, failed=job.wanted, reason=reasons.EMPTY, leaving=reasons.EMPTY)
 
     def give_back(self, job: Job) -> None:
         """Make a page free again, its attempt counted: its worker died."""
@@ -209,4 +214,5 @@ def _job(row: Row[Any]) -> Job:
         attempts=row.attempts,
         indexed_at=sql.utc(row.indexed_at) if row.indexed_at else None,
         verdicts=row.published,
+        has_changed=bool(wanted and indexed and wanted.split(":")[0] != indexed.split(":")[0]),
     )

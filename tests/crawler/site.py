@@ -43,6 +43,7 @@ class Site:
         self.arrived = threading.Condition()
         self.most_at_once = 0
         self.latency = latency
+        self.fallback: Route = Answer("no such page", 404)
         self._now = 0
         self._server = _Server(("127.0.0.1", 0), _handler(self))
         self._scheme = "http"
@@ -88,7 +89,7 @@ class Site:
             time.sleep(self.latency)
         route = self.routes.get(asked.path) or self.routes.get(asked.path.partition("?")[0])
         if route is None:
-            return Answer("no such page", 404)
+            route = self.fallback
         return route if isinstance(route, Answer) else route(asked, times)
 
     def answered(self) -> None:

@@ -67,6 +67,10 @@ class SqliteFrontier:
             for outcome in outcomes:
                 self._record(outcome)
 
+    def stored(self, url: str) -> bytes | None:
+        row = self._db.execute("SELECT body FROM urls WHERE url = ?", [url]).fetchone()
+        return row[0] if row else None
+
     def accepted(self) -> Iterator[str]:
         for (url,) in self._db.execute("SELECT url FROM urls WHERE state <> 'out'"):
             yield url

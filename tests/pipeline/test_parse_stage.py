@@ -15,7 +15,7 @@ from chunker import tokens
 from chunker.policy import Policy
 from crawler.model import Scope
 from pipeline.ledger import Job, Pins, Source
-from pipeline.pages import Failed, Prepared, Removal, Unchanged
+from pipeline.pages import Emptied, Failed, Prepared, Removal, Unchanged
 from pipeline.pagestore import PageStore
 from pipeline.parse_stage import Limits, ParseStage
 
@@ -83,6 +83,16 @@ def test_an_equal_document_is_recognised(stage: ParseStage, store: PageStore) ->
 def test_a_page_to_be_removed_is_not_read(stage: ParseStage, store: PageStore) -> None:
     gone = replace(job(store, SMALL), body_hash=None, wanted=None)
     assert stage.run([gone]) == [Removal(gone)]
+
+
+def test_a_page_that_loses_all_its_text_is_not_indexed_as_empty(
+    stage: ParseStage, store: PageStore
+) -> None:
+    shell = b"<!doctype html><title>Shop</title><div id=root></div><script src=/app.js></script>"
+    before = replace(job(store, shell), chunks=3, has_changed=True)
+    assert isinstance(stage.run([before])[0], Emptied)
+    never = replace(before, chunks=0)
+    assert isinstance(stage.run([never])[0], Prepared)
 
 
 def test_a_page_over_its_deadline_fails_by_that_name_and_the_next_is_served(
