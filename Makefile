@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 VLLM   := .venv-vllm
 MODEL  := .cache/smollm2
 
-.PHONY: quickstart install install-vllm test lint check eval bench lock lock-vllm clean
+.PHONY: quickstart install install-vllm test lint check eval bench fuzz-plans lock lock-vllm clean
 
 ## install from the lock, then run the main job on the example sites, or on SEED=https://...
 quickstart: install
@@ -61,6 +61,11 @@ check: lint test
 eval: install
 	$(BIN)/python -m benchmarks.eval_tables "$(DIR)" \
 	  --forms flattened flattened-h html docx pptx pdf --plots docs/evaluation
+
+## 100,000 random and hostile answers of a planner's model, against the invariants: some minutes
+fuzz-plans: install
+	WRAC_FUZZ_ANSWERS=100000 $(BIN)/python -m pytest tests/planner_serving/test_model_planner.py \
+	  -k whatever
 
 ## the main job by size: half an hour
 bench: install

@@ -33,7 +33,7 @@ from planner_serving.prompt_prefix import PREFIX
 INPUT_PRICE, CACHED_PRICE, OUTPUT_PRICE = 2.00, 0.50, 8.00
 #: A policy that asks a model about every line, and one that asks about what is unclear.
 EVERYTHING = Policy(escalation_threshold=0.0)
-UNCLEAR = Policy(escalation_threshold=0.5)
+UNCLEAR = Policy(escalation_threshold=0.6)
 
 
 @dataclass(frozen=True, slots=True)
