@@ -30,16 +30,12 @@ def search(
     what `indexer.packing` makes of the ranking: at most that many tokens, as shown. Raises
     `SlotError` for slots of different embedders.
     """
-    if not slots or not query.strip():
-        return []
     if limit is None:
         limit = LIMIT if budget is None else WITHIN_BUDGET
-    dense = embedder.embed_queries([query])[0]
-    sparse = encode_query(query, index.languages(slots))
     ask = limit
     while True:
-        hits = index.search(slots, dense, sparse, ask)
-        kept = _distinct(hits)
+        hits = ranking(index, embedder, slots, query, ask)
+        kept = distinct(hits)
         if len(kept) >= limit or len(hits) < ask:
             break
         ask *= 4  # many copies of one text stood before others
@@ -47,7 +43,18 @@ def search(
     return best if budget is None else packed(best, budget, embedder.count)
 
 
-def _distinct(hits: Sequence[Hit]) -> list[Hit]:
+def ranking(
+    index: VectorIndex, embedder: Embedder, slots: Sequence[Slot], query: str, limit: int
+) -> list[Hit]:
+    """The best `limit` chunks over `slots`, equal texts and all; nothing for a blank question."""
+    if not slots or not query.strip():
+        return []
+    sparse = encode_query(query, index.languages(slots))
+    return index.search(slots, embedder.embed_queries([query])[0], sparse, limit)
+
+
+def distinct(hits: Sequence[Hit]) -> list[Hit]:
+    """Of hits that show the same text the first."""
     first: dict[str, Hit] = {}
     for hit in hits:
         first.setdefault(show(hit.heading_path, hit.text), hit)

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from chunker.html.decode import decode
-from chunker.model import Document, Unit
-from chunker.plain import plain
+from chunker.model import Document
 from crawler import reasons
 from crawler.scope import Rules
 from crawler.urls import canonical
-from indexer.model import Hit
-from indexer.search import search
-from indexer.sparse import language, terms
 from pipeline import records
 from pipeline.index_stage import slot_of
 from pipeline.ledger import PageRow, Source
 from pipeline.parts import Parts
+from pipeline.why_place import HOLDS, held, holders, share, words
+from pipeline.why_rank import place
 
 Stage = Literal[
     "scope",
@@ -39,10 +37,6 @@ Stage = Literal[
 ]
 #: Formats whose bytes are text that a paragraph can be looked for in.
 AS_TEXT = frozenset({"html", "markdown", "text", "csv"})
-#: Share of a paragraph's words that a text must hold to be where it is.
-HOLDS = 0.8
-#: How far down a ranking a chunk is looked for.
-DEPTH = 1000
 #: Reasons that were decided from the URL alone.
 _BEFORE_ASKING = reasons.SKIPPED - {
     reasons.ROBOTS,
@@ -79,11 +73,15 @@ def why(
         row = parts.ledger.pages.get(source.name, url)
         if row is not None:
             return _page(parts, sources, source, row, paragraph, query, k)
+    customers = {source.customer for source in sources}
+    others = [one for customer in customers for one in parts.ledger.sources.all(customer)]
+    if has := [one.name for one in others if parts.ledger.pages.get(one.name, url) is not None]:
+        return Why("filter", f"{', '.join(has)} has this URL, and was not searched", {"in": has})
     verdicts = {
         source.name: Rules(source.scope).why_not(url) or "never linked from a page that was read"
         for source in sources
     }
-    return Why("scope", "no source has this URL", {"sources": verdicts})
+    return Why("scope", "none of the searched sources has this URL", {"sources": verdicts})
 
 
 def _page(
@@ -113,20 +111,24 @@ def _page(
     if stored is None:
         return Why("parse", row.detail or "the page has not been processed yet", evidence)
     record = records.from_json(stored)
-    unit, share = _best(record.document, paragraph)
-    if unit is None or share < HOLDS:
+    units, words_held = holders(record.document, paragraph)
+    if words_held < HOLDS:
         return _not_in_units(parts, source, row, record.document, paragraph, evidence)
-    evidence |= {"unit": unit.id, "words_held": round(share, 2), "locator": unit.locator}
-    if unit.id in record.plan.dropped:
-        reason = record.plan.dropped[unit.id]
-        return Why("dropped unit", f"{unit.id} is dropped: {reason}", evidence)
-    origins = [origin for origin in record.origins if unit.id in origin.unit_ids]
+    names = [unit.id for unit in units]
+    evidence |= {"units": names, "words_held": round(words_held, 2), "locator": units[0].locator}
+    if dropped := [id for id in names if id in record.plan.dropped]:
+        left_out = ", ".join(f"{id} ({record.plan.dropped[id]})" for id in dropped)
+        return Why("dropped unit", f"the policy leaves out {left_out}", evidence)
+    origins = [origin for origin in record.origins if set(names) & set(origin.unit_ids)]
     if not origins:
-        return Why("plan", f"no chunk holds {unit.id}", evidence)
-    ids = {origin.point_id for origin in origins}
-    evidence |= {"chunk_ids": sorted(ids), "heading_path": origins[0].heading_path}
-    held = {point.id for point in parts.index.points(slot_of(source)) if point.url == row.url}
-    if not ids <= held:
+        return Why("plan", f"no chunk holds {' '.join(names)}", evidence)
+    # Of a unit that was cut, only the pieces that hold most of the paragraph.
+    shares = [held(record.text(one), paragraph, record.document.lang) for one in origins]
+    ids = {one.point_id for one, of in zip(origins, shares, strict=True) if of == max(shares)}
+    path = next(one.heading_path for one in origins if one.point_id in ids)
+    evidence |= {"chunk_ids": sorted(ids), "heading_path": path}
+    stored_ids = {point.id for point in parts.index.points(slot_of(source)) if point.url == row.url}
+    if not ids <= stored_ids:
         return Why("index", "its chunk is not in the index; wrac verify says more", evidence)
     if query is None:
         return Why("found", "it is indexed", evidence)
@@ -168,9 +170,9 @@ def _not_in_units(
             body = decode(parts.store.body(source.customer, digest)).text
             visible = html.unescape(re.sub(r"<[^>]*>", " ", body))
             lang = document.lang
-            share = _share(_words(paragraph, lang), set(_words(visible, lang)))
-            evidence["words_held_by_body"] = round(share, 2)
-            if share >= HOLDS:
+            of_body = share(words(paragraph, lang), set(words(visible, lang)))
+            evidence["words_held_by_body"] = round(of_body, 2)
+            if of_body >= HOLDS:
                 return Why(
                     "region",
                     "the stored page holds it outside of what was taken as content",
@@ -188,51 +190,13 @@ def _ranked(
     evidence: dict[str, Any],
 ) -> Why:
     slots = [slot_of(source) for source in sources]
-    hits = search(parts.index, parts.embedder, slots, query, limit=DEPTH)
-    places = [number for number, hit in enumerate(hits, 1) if hit.chunk_id in ids]
-    if not places:
-        return Why("filter", f"it is not among the first {DEPTH} hits", evidence)
-    best = hits[places[0] - 1]
-    evidence |= {
-        "rank": places[0],
-        "dense_rank": best.dense_rank,
-        "sparse_rank": best.sparse_rank,
-        "above": list(_above(hits[: min(places[0] - 1, k)])),
-    }
-    if places[0] <= k:
-        return Why("found", f"it is hit {places[0]}", evidence)
-    return Why("rank", f"it is hit {places[0]}; {k} were asked for", evidence)
-
-
-def _above(hits: Sequence[Hit]) -> Iterator[dict[str, Any]]:
-    for hit in hits:
-        yield {
-            "url": hit.url,
-            "heading_path": hit.heading_path,
-            "score": hit.score,
-            "dense_rank": hit.dense_rank,
-            "sparse_rank": hit.sparse_rank,
-        }
-
-
-def _best(document: Document, paragraph: str) -> tuple[Unit | None, float]:
-    """The unit that holds most of a paragraph's words, and the share that it holds."""
-    words = _words(paragraph, document.lang)
-    markdown = document.markdown
-    shares = [
-        (_share(words, set(_words(plain(markdown[unit.start : unit.end]), document.lang))), unit)
-        for unit in document.units
-    ]
-    if not shares or not words:
-        return None, 0.0
-    share, unit = max(shares, key=lambda pair: pair[0])
-    return unit, share
-
-
-def _share(words: Sequence[str], held: set[str]) -> float:
-    return sum(word in held for word in words) / len(words) if words else 0.0
-
-
-def _words(text: str, lang: str) -> list[str]:
-    """As the index has them: a sentence of a script without spaces is more than one word."""
-    return terms(text.lower(), language(lang))
+    stands = place(parts.index, parts.embedder, slots, ids, query, k)
+    evidence |= stands.evidence
+    if stands.instead is not None:
+        message = f"its text is shown as hit {stands.rank}, from {stands.instead}"
+        return Why("filter", message, evidence)
+    if stands.rank is None:
+        return Why("rank", f"it is not among the first {stands.looked_at} hits", evidence)
+    if stands.rank <= k:
+        return Why("found", f"it is hit {stands.rank}", evidence)
+    return Why("rank", f"it is hit {stands.rank}; {k} were asked for", evidence)

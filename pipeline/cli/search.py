@@ -76,7 +76,8 @@ def why(
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say which stage lost a paragraph: scope, fetch, region, plan, index, rank."""
+    """Say which stage lost a paragraph: scope, robots, fetch, region, dropped unit, plan, index,
+    filter, rank."""
     from pipeline.searching import choose
     from pipeline.why import why as follow
 
@@ -92,6 +93,11 @@ def why(
     def show() -> None:
         out.print(f"[bold]{found.stage}[/]: {escape(found.message)}")
         for key, item in found.evidence.items():
-            out.print(f"  {key}: {item}", markup=False)
+            if key != "above":
+                out.print(f"  {key}: {item}", markup=False)
+        for number, hit in enumerate(found.evidence.get("above", ()), 1):
+            ranks = f"dense {hit['dense_rank']}, terms {hit['sparse_rank']}"
+            path = " > ".join(hit["heading_path"])
+            out.print(f"  above, {number}: {hit['url']}  {path}  ({ranks})", markup=False)
 
     answer(value, as_json, show)

@@ -9,17 +9,13 @@ from pathlib import Path
 import pytest
 
 from crawler.model import Fetched, Missed, Outcome, Scope, Tally
-from pipeline.caches.embeddings import EmbeddingCache
-from pipeline.frontier import LedgerFrontier
-from pipeline.index_stage import IndexStage
 from pipeline.ingest import declare
-from pipeline.ledger.work import Done
-from pipeline.pages import Failed, Indexed, Report
-from pipeline.parse_stage import ParseStage
+from pipeline.pages import Report
 from pipeline.parts import Parts
 from pipeline.settings import Settings
 from pipeline.turn import outcome
 from pipeline.why import Why, why
+from tests.pipeline.homes import fill
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 SITE = "https://a.example/"
@@ -56,15 +52,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Parts]:
     """A home with one source, crawled and indexed."""
     opened = Parts.of(Settings(home=tmp_path_factory.mktemp("why")), make=True)
     source = declare(opened, "docs", "acme", Scope(seeds=(SITE,)), None)
-    ledger, store = opened.ledger, opened.store
-    LedgerFrontier(ledger, store, source).record_all(VISITS)
-    parse = ParseStage(source, store, opened.embedder.count)
-    cache = EmbeddingCache(opened.caches["embeddings"])
-    index = IndexStage(source, store, opened.embedder, cache, opened.index)
-    results = index.run(parse.run(ledger.work.claim("docs", "test", 16)))
-    made = [result for result in results if isinstance(result, Indexed)]
-    assert len(made) == len(results) == 3, [one for one in results if isinstance(one, Failed)]
-    ledger.work.done([Done(m.job, m.chunks, m.document_hash, m.title) for m in made], NOW)
+    assert len(fill(opened, source, VISITS, NOW)) == 3
     yield opened
     opened.index.stop()  # type: ignore[attr-defined]
 
@@ -77,6 +65,7 @@ def ask(parts: Parts, name: str, paragraph: str) -> Why:
     ("name", "paragraph", "stage"),
     [
         ("en", "Take the wheel off", "found"),
+        ("en", "Flat tyres Take the wheel off before you lift the tyre.", "found"),
         ("en", "All our bicycles", "region"),
         ("en", "Nothing says so", "fetch"),
         ("old", "Take the wheel off", "found"),
