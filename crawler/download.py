@@ -13,6 +13,7 @@ from scrapy.http import Response
 from crawler import reasons
 from crawler.addresses import GuardedResolver
 from crawler.errors import RefusedError
+from crawler.headers import BoundedHeadersFactory
 from crawler.model import Tally
 from crawler.pace import Pace
 from crawler.urls import host
@@ -25,6 +26,7 @@ class GuardedHandler(HTTP11DownloadHandler):
         super().__init__(crawler)
         from twisted.internet import reactor
 
+        self._pool._factory = BoundedHeadersFactory
         self._resolver = cast("GuardedResolver", reactor.nameResolver)
         self._pace: Pace = crawler.spider.pace  # type: ignore[union-attr]
         self._tally: Tally = crawler.spider.tally  # type: ignore[union-attr]

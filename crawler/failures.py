@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from OpenSSL import SSL
 from scrapy.exceptions import (
     CannotResolveHostError,
@@ -15,6 +17,7 @@ from scrapy.exceptions import (
     UnsupportedURLSchemeError,
 )
 from twisted.internet.error import ConnectError, ConnectionLost
+from twisted.python.failure import Failure
 
 from crawler import reasons
 from crawler.errors import RefusedError, UnavailableError
@@ -44,6 +47,9 @@ def classify(error: BaseException) -> tuple[str, bool, str]:
         return error.reason, False, error.detail
     if isinstance(error, UnavailableError):
         return error.reason, True, error.detail
+    for failure in _wrapped(error):
+        if isinstance(failure.value, RefusedError):
+            return classify(failure.value)
     detail = f"{type(error).__name__}: {error}"[:500]
     if _is_tls(error):
         return reasons.TLS, True, detail
@@ -54,6 +60,9 @@ def classify(error: BaseException) -> tuple[str, bool, str]:
 
 
 def _is_tls(error: BaseException) -> bool:
+    return any(isinstance(failure.value, SSL.Error) for failure in _wrapped(error))
+
+
+def _wrapped(error: BaseException) -> Sequence[Failure]:
     """Twisted wraps what broke a connection in lists of failures."""
-    wrapped = getattr(error.__cause__, "reasons", None) or ()
-    return any(failure.check(SSL.Error) for failure in wrapped)
+    return getattr(error.__cause__, "reasons", None) or ()

@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from crawler import budget
 from crawler.model import Fetched, Found, Missed, Outcome, Task
 
 
@@ -30,11 +31,11 @@ class MemoryFrontier:
         self._known: dict[str, Listing] = {}
         self._waiting: list[tuple[int, int, str]] = []
         self._in_flight: set[str] = set()
-        self._pages = 0
+        self._pages = self._misses = 0
 
     def claim(self, limit: int) -> Sequence[Task]:
-        if self._max_pages is not None:
-            limit = min(limit, self._max_pages - self._pages - len(self._in_flight))
+        left = budget.left(self._max_pages, self._pages, self._misses, len(self._in_flight))
+        limit = limit if left is None else min(limit, left)
         tasks: list[Task] = []
         while len(tasks) < limit and self._waiting:
             depth, _, url = heapq.heappop(self._waiting)
@@ -54,6 +55,7 @@ class MemoryFrontier:
         self._in_flight.discard(outcome.url)
         known = self._known.get(outcome.url) or Listing(outcome.url, 0, None)
         if isinstance(outcome, Missed):
+            self._misses += 1
             self._known[outcome.url] = replace(
                 known,
                 reason=outcome.reason,

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import structlog
+
 from crawler.model import Fetched, Found, Missed, Outcome, Politeness, Scope, Task
+from crawler.urls import from_name, host
 from pipeline.errors import UsageError
 from pipeline.frontier import LedgerFrontier
 from pipeline.ledger import Source
@@ -16,6 +19,8 @@ from pipeline.settings import Settings
 if TYPE_CHECKING:
     from crawler.memory import Listing
 
+
+log = structlog.get_logger()
 
 #: Redirects that a single page may be behind.
 MAX_REDIRECTS = 10
@@ -31,6 +36,16 @@ def politeness(settings: Settings) -> Politeness:
         timeout=settings.timeout,
         max_body_bytes=settings.max_body_bytes,
     )
+
+
+def check_named(asked: Politeness, scope: Scope) -> None:
+    """Warns where a crawl of other people's sites says of nobody how to be reached."""
+    theirs = {host(seed) for seed in scope.seeds} - {host(from_name(n)) for n in scope.allow_hosts}
+    if theirs and asked.user_agent == Settings.model_fields["user_agent"].default:
+        log.warning(
+            "the crawler names no contact: set user_agent (or WRAC_USER_AGENT)",
+            user_agent=asked.user_agent,
+        )
 
 
 @dataclass(frozen=True, slots=True)

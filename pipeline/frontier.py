@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from crawler import budget
 from crawler.model import Fetched, Found, Missed, Outcome, Task
 from pipeline.ledger import Ledger, Source
 from pipeline.pagestore import DamagedFileError, MissingBodyError, PageStore
@@ -27,7 +28,7 @@ class LedgerFrontier:
         self._runner = runner
         self._pins = source.pins.fingerprint
         self._in_flight: set[str] = set()
-        self._visited = ledger.visits.visited(source.name, source.pass_number)
+        self._pages, self._misses = ledger.visits.visited(source.name, source.pass_number)
 
     def claim(self, limit: int) -> Sequence[Task]:
         # Nothing to an orphan whose source another run took over, nor after the end of a turn.
@@ -35,9 +36,11 @@ class LedgerFrontier:
         allowed = self._ledger.schedules.allows(name, self._runner, now)
         if allowed is not None:
             limit = min(limit, allowed - len(self._in_flight))
-        budget = self._source.scope.max_pages
-        if budget is not None:
-            limit = min(limit, budget - self._visited - len(self._in_flight))
+        left = budget.left(
+            self._source.scope.max_pages, self._pages, self._misses, len(self._in_flight)
+        )
+        if left is not None:
+            limit = min(limit, left)
         if limit <= 0:
             return ()
         tasks = self._ledger.visits.pending(self._source.name, limit, self._in_flight)
@@ -70,7 +73,9 @@ class LedgerFrontier:
         self._ledger.usage.add(source.customer, now.date(), spent)
         self._ledger.schedules.spend(source.name, len(outcomes), size, now)
         self._in_flight.difference_update(outcome.url for outcome in outcomes)
-        self._visited += sum(not isinstance(outcome, Missed) for outcome in outcomes)
+        misses = sum(isinstance(outcome, Missed) for outcome in outcomes)
+        self._misses += misses
+        self._pages += len(outcomes) - misses
 
     def _stored(self, outcome: Outcome) -> tuple[Outcome, str]:
         """The outcome with the hash of its body, which is in the page store by now."""

@@ -14,6 +14,7 @@ import structlog
 from crawler import reasons
 from crawler.model import Politeness, Tally
 from pipeline import profiling
+from pipeline.crawling import check_named
 from pipeline.errors import EmptySourceError
 from pipeline.index_stage import slot_of
 from pipeline.ledger import Counts, Ledger, Source
@@ -112,6 +113,7 @@ def turn(
     ledger.work.release_all(name)
     source = ledger.sources.get(name)
     check_index(parts, source)
+    check_named(asked, source.scope)
     crawl = topology.Crawl(parts, source, run.runner, asked)
     pool = topology.RayPool(parts, source)
     settled: Settled | None = None

@@ -17,6 +17,8 @@ from pipeline.errors import CacheUnavailableError, UnknownSourceError, UsageErro
 from pipeline.ledger import Source
 from pipeline.parts import Parts
 
+#: Templates of generated URLs that the status names of a source, those with most URLs.
+TRAPS = 5
 StateOption = Annotated[
     Literal["indexed", "pending", "skipped", "failed", "deleted"] | None,
     typer.Option("--state", help="Only pages in this state."),
@@ -62,6 +64,7 @@ def status(home: HomeOption = None, as_json: JsonOption = False) -> None:
                 "planner": source.pins.planner,
                 "embedder": source.pins.embedder,
                 "held": source.held,
+                "traps": dict(opened.ledger.pages.trapped(source.name).most_common(TRAPS)),
                 "crawl": "interrupted or running" if source.pass_open else "complete",
                 "runner": opened.ledger.sources.runner(source.name),
                 "last_crawl": source.pass_ended_at,
@@ -94,6 +97,10 @@ def status(home: HomeOption = None, as_json: JsonOption = False) -> None:
             said = size if isinstance(size, str) else _size(size)
             out.print(f"cache of {kind}: {said}", markup=False)
         for row in rows:
+            for template, urls in row["traps"].items():
+                out.print(
+                    f"{row['source']}: {urls} left out as generated: {template}", markup=False
+                )
             if row["held"]:
                 out.print(
                     f"[yellow]{row['source']}: {row['held']} pages would leave the index[/]; "

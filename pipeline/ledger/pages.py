@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Engine, Row, case, func, or_, select
 
 from crawler import reasons
+from crawler.traps import template
 from pipeline.ledger import sql
 from pipeline.ledger.model import Counts, PageRow, State
 from pipeline.ledger.schema import UNSURE, pages
@@ -82,6 +83,14 @@ class Pages:
                 if row.why is not None:
                     reasons[row.why] += row.pages
         return Counts(**states, chunks=chunks, reasons=dict(reasons))
+
+    def trapped(self, source: str) -> Counter[str]:
+        """URLs that were left out as generated without end, by their template."""
+        query = select(pages.c.url).where(
+            pages.c.source == source, pages.c.fetch == "skipped", pages.c.reason == reasons.TRAP
+        )
+        with sql.read(self._engine) as connection:
+            return Counter(template(url) for url in connection.scalars(query))
 
     def indexed(self, source: str) -> Iterator[tuple[str, str, int]]:
         """URL, body hash and number of chunks of every page that is in the index."""

@@ -64,19 +64,16 @@ class Visits:
             if r.url not in without
         ][:limit]
 
-    def visited(self, source: str, pass_number: int) -> int:
-        """Pages that this pass has fetched or found unchanged."""
+    def visited(self, source: str, pass_number: int) -> tuple[int, int]:
+        """Visits of this pass that came to a page, new or unchanged, and those that did not."""
         query = (
-            select(func.count())
-            .select_from(pages)
-            .where(
-                pages.c.source == source,
-                pages.c.visited_pass == pass_number,
-                pages.c.fetch == "fetched",
-            )
+            select(pages.c.fetch == "fetched", func.count())
+            .where(pages.c.source == source, pages.c.visited_pass == pass_number)
+            .group_by(pages.c.fetch == "fetched")
         )
         with sql.read(self._engine) as connection:
-            return connection.scalar(query) or 0
+            counts = {bool(row[0]): int(row[1]) for row in connection.execute(query)}
+        return counts.get(True, 0), counts.get(False, 0)
 
     def accepted(self, source: str) -> Iterator[str]:
         """Every URL in scope that is on record, from all passes."""

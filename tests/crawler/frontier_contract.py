@@ -146,6 +146,16 @@ class FrontierContract:
         frontier.record(NotModified(url(third), AT))
         assert claimed(frontier) == []
 
+    def test_a_site_of_dead_links_ends_by_the_budget_too(self, frontiers: Open) -> None:
+        frontier = frontiers(2)
+        frontier.discovered([found(number) for number in range(200)])
+        visits = 0
+        while names := claimed(frontier, 5):
+            visits += len(names)
+            for name in names:
+                frontier.record(missed(name))
+        assert 2 < visits <= 2 * 2 + 20
+
 
 class DurableFrontierContract(FrontierContract):
     """What a new process finds after the old one was killed."""

@@ -229,6 +229,8 @@ def _failures(site: Site) -> None:
         else Answer("", 429, {"Retry-After": "1"})
     )
     site.routes["/drip"] = Answer(b"x" * 2000, headers={"Content-Type": HTML}, drip=0.1)
+    site.routes["/endless-headers"] = Answer("x", padding=1000)
+    site.routes["/many-headers"] = Answer("<p>x</p>", headers={"Content-Type": HTML}, padding=50)
     site.routes["/cut-short"] = Answer(b"<p>x</p>", headers={"Content-Type": HTML}, length=5000)
 
 

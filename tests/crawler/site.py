@@ -20,6 +20,8 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     drip: float = 0.0
     length: int | None = None
+    padding: int = 0
+    """Headers of a thousand bytes each."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,8 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
             self.send_response(answer.status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)
+            for number in range(answer.padding):
+                self.send_header(f"X-{number}", "x" * 1000)
             if answer.status != 304:
                 self.send_header("Content-Length", str(answer.length or len(body)))
             self.end_headers()

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from crawler import budget
 from crawler.model import Fetched, Found, Missed, Outcome, Task
 
 SCHEMA = """
@@ -40,8 +41,13 @@ class SqliteFrontier:
     def claim(self, limit: int) -> Sequence[Task]:
         with self._db:
             self._db.execute("BEGIN IMMEDIATE")
-            if self._max_pages is not None:
-                limit = min(limit, self._max_pages - self._count("claimed") - self._count("page"))
+            left = budget.left(
+                self._max_pages,
+                self._count("page"),
+                self._count("missed"),
+                self._count("claimed"),
+            )
+            limit = limit if left is None else min(limit, left)
             rows = self._db.execute(
                 "SELECT url, depth, etag, last_modified FROM urls WHERE state = 'waiting'"
                 " ORDER BY depth, number LIMIT ?",

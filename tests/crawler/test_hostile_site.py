@@ -287,6 +287,7 @@ def test_packed_bodies_are_stored_unpacked(crawled: Crawled, coding: str) -> Non
         ("/empty", "empty", 200, False, 1),
         ("/drip", "timeout", None, True, 3),
         ("/cut-short", "truncated", None, True, 3),
+        ("/endless-headers", "too_large", None, False, 3),
     ],
 )
 def test_failures_are_recorded_and_only_those_that_may_pass_are_retried(
@@ -299,6 +300,10 @@ def test_failures_are_recorded_and_only_those_that_may_pass_are_retried(
         transient,
     )
     assert crawled.site.asked(path) == times
+
+
+def test_many_headers_are_no_fault(crawled: Crawled) -> None:
+    assert crawled.kind("/many-headers") == "text/html"
 
 
 def test_a_page_that_fails_for_a_while_is_fetched(crawled: Crawled) -> None:
