@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from multiprocessing.synchronize import Event
@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 import redis
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline.caches import open_cache
 from pipeline.caches.plans import PlanCache
@@ -226,6 +228,54 @@ def test_an_error_of_the_model_s_code_ends_the_claim(url: str) -> None:
     with pytest.raises(RuntimeError):
         CachedCompleter(CountingCompleter(answer), opened(url)).complete([PROMPT])
     assert CachedCompleter(CountingCompleter(), opened(url)).complete([PROMPT]) == [ANSWER]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from("abcde"), max_size=6), max_size=6),
+    st.sets(st.integers(0, 29)),
+)
+def test_whatever_fails_what_was_answered_is_not_asked_again(
+    batches: list[list[str]], fails: set[int]
+) -> None:
+    """Batches of pages, of which the calls of these numbers fail: an answer is paid for once."""
+    answered: list[str] = []
+
+    def answer(prompt: Prompt) -> Completion | Exception:
+        if len(model.asked) + len(answered) in fails:
+            return PlannerUnavailableError("503")
+        answered.append(prompt.body)
+        return replace(ANSWER, text="ab", input_tokens=ord(prompt.body))
+
+    model, cache = CountingCompleter(answer), HeldInMemory()
+    for bodies in batches:
+        found = CachedCompleter(model, cache).complete(prompts(*bodies))
+        for body, result in zip(bodies, found, strict=True):
+            assert isinstance(result, PlannerUnavailableError) or result.input_tokens == ord(body)
+        costs = [one for one in found if isinstance(one, Completion) and not one.cached]
+        assert len(costs) == len({one.input_tokens for one in costs})
+    assert len(answered) == len(set(answered))
+    assert cache.claimed == set()
+
+
+class HeldInMemory:
+    """A plan cache of one process."""
+
+    def __init__(self) -> None:
+        self.answers: dict[Prompt, Completion] = {}
+        self.claimed: set[Prompt] = set()
+
+    def get_many(self, prompts: Sequence[Prompt]) -> dict[Prompt, Completion]:
+        return {prompt: self.answers[prompt] for prompt in prompts if prompt in self.answers}
+
+    def put_many(self, answers: Mapping[Prompt, Completion]) -> None:
+        self.answers.update(answers)
+
+    def claim(self, prompts: Sequence[Prompt], holder: str, seconds: float) -> list[Prompt]:
+        self.claimed.update(prompts)
+        return list(prompts)
+
+    def release(self, prompts: Sequence[Prompt], holder: str) -> None:
+        self.claimed.difference_update(prompts)
 
 
 def test_a_cache_that_is_away_costs_the_call_and_no_answer(tmp_path: Path) -> None:

@@ -1,0 +1,84 @@
+"""Which planner a source is pinned to, and what is refused before anything runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+
+import pytest
+
+from chunker.policy import Policy
+from pipeline.errors import PinnedError, UsageError
+from pipeline.ledger import Pins
+from pipeline.ledger.model import FIRST_PLANNER
+from pipeline.page import STRUCTURAL
+from pipeline.planning import check_planner, check_supported, pinned
+from pipeline.settings import Settings
+
+PINS = Pins(policy=Policy(), parser="1", embedder="m@1", dimensions=4, sparse="bm25@1")
+ASKING = Policy(planner="endpoint")
+SETTINGS = Settings(planner_url="http://model.example/v1", planner_model="m1")
+
+
+def test_pins_from_before_planners_were_pinned_are_the_same_pins() -> None:
+    written = {
+        "policy": json.loads(Policy().canonical),
+        "parser": "1",
+        "embedder": "m@1",
+        "dimensions": 4,
+        "sparse": "bm25@1",
+    }
+    read = Pins.from_json(written)
+    assert read == PINS
+    assert read.planner == FIRST_PLANNER
+    assert read.to_json() == written
+    canonical = json.dumps(written, sort_keys=True, separators=(",", ":"))
+    assert read.fingerprint == hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+
+def test_another_planner_is_a_difference() -> None:
+    other = replace(PINS, planner="model:m@2/outline-1")
+    assert Pins.from_json(other.to_json()) == other
+    assert other.fingerprint != PINS.fingerprint
+
+
+def test_installing_software_moves_no_structural_pin() -> None:
+    old = replace(PINS, planner="structural-0")
+    assert pinned(SETTINGS, Policy(max_tokens=100), old) == "structural-0"
+    assert pinned(SETTINGS, Policy(), None) == STRUCTURAL.identity
+    by_model = replace(PINS, policy=ASKING, planner="model:m1")
+    assert pinned(SETTINGS, Policy(), by_model) == STRUCTURAL.identity
+
+
+def test_a_model_s_pin_is_what_the_settings_name() -> None:
+    first = pinned(SETTINGS, ASKING, None)
+    assert "m1" in first
+    second = SETTINGS.model_copy(update={"planner_model": "m2"})
+    known = replace(PINS, policy=ASKING, planner=first)
+    check_planner(SETTINGS, known, "docs")
+    with pytest.raises(PinnedError, match="docs"):
+        check_planner(second, known, "docs")
+    # Where it is served from is not what it is.
+    elsewhere = SETTINGS.model_copy(update={"planner_url": "http://other.example/v1"})
+    check_planner(elsewhere, known, "docs")
+
+
+@pytest.mark.parametrize(
+    ("policy", "named"),
+    [
+        (ASKING, "planner_url and planner_model"),
+        (Policy(escalation_threshold=0.5), "escalation_threshold"),
+        (Policy(enrichment=True), "enrichment"),
+    ],
+)
+def test_what_cannot_be_done_is_named(policy: Policy, named: str) -> None:
+    with pytest.raises(UsageError, match=named):
+        check_supported(policy, Settings())
+    check_supported(Policy(), Settings())
+
+
+def test_a_policy_is_planned_by_another_planner() -> None:
+    asking = Policy(planner="endpoint", escalation_threshold=0.7, max_tokens=100)
+    assert asking.planned_by("structural") == Policy(max_tokens=100)
+    assert asking.planned_by("vllm") == replace(asking, planner="vllm")
