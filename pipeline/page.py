@@ -12,7 +12,7 @@ from chunker.policy import Policy
 from chunker.repair import repair
 from chunker.tokens import Counter
 from chunker.verify import verify
-from planner_serving.errors import TerminalError
+from planner_serving.errors import PlannerModelError, TerminalError
 from planner_serving.ports import Planner
 from planner_serving.structural import StructuralPlanner
 
@@ -37,12 +37,14 @@ def chunk(
     """Plan a document, check the plan, resolve it to chunks, check those.
 
     `count` is the embedder's tokenizer, special tokens included. Raises the planner's
-    `TransientError`, and `PlanError` as `checked` does.
+    `TransientError` and `PlannerModelError`, and `PlanError` as `checked` does.
     """
     view = outline(document, policy)
     proposed: Plan | TerminalError
     try:
         proposed = planner.plan(view, policy)
+    except PlannerModelError:
+        raise
     except TerminalError as error:
         proposed = error
     return checked(document, view, proposed, policy, count)

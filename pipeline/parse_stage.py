@@ -16,7 +16,6 @@ from types import FrameType
 from typing import TypeVar
 
 import chunker
-import planner_serving.errors
 from chunker import tokens
 from chunker.errors import TerminalError
 from chunker.model import Document, Outline, Plan
@@ -26,6 +25,7 @@ from pipeline.ledger import Job, Source
 from pipeline.page import STRUCTURAL, checked
 from pipeline.pages import Emptied, Failed, Parsed, Prepared, Removal, Unchanged
 from pipeline.pagestore import PageStore
+from planner_serving import errors
 from planner_serving.ports import BatchPlanner
 
 T = TypeVar("T")
@@ -149,9 +149,9 @@ class ParseStage:
 
     def _planned(self, page: _Read, plan: Plan | Exception) -> Parsed:
         """The page by its plan. One that the model is not there for waits."""
-        if isinstance(plan, planner_serving.errors.TransientError):
+        if isinstance(plan, errors.TransientError | errors.PlannerModelError):
             return Failed(page.job, "planner_unavailable", str(plan), transient=True)
-        if not isinstance(plan, Plan | planner_serving.errors.TerminalError):
+        if not isinstance(plan, Plan | errors.TerminalError):
             raise plan
         made = checked(page.document, page.view, plan, self._source.pins.policy, self._count)
         return Prepared(page.job, page.document, made.plan, made.chunks)

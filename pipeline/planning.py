@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -29,8 +31,6 @@ def check_supported(policy: Policy, settings: Settings) -> None:
     """Raises `UsageError` for what a policy asks and the settings, or this release, do not give."""
     if policy.enrichment:
         raise UsageError("enrichment is not part of this release", "use enrichment = false")
-    if policy.planner == "vllm":
-        raise UsageError("planner vllm is not part of this release", 'use planner = "endpoint"')
     if policy.planner == "structural" and policy.escalation_threshold > 0:
         raise UsageError(
             "the policy has an escalation_threshold and no model to escalate to",
@@ -49,14 +49,25 @@ def open_planner(
 ) -> BatchPlanner:
     """The planner over a model that a policy names.
 
-    An endpoint is not contacted before it is asked; vLLM's engines must run already, on the
-    cluster that this process is connected to. What it is answered is kept in `cache` as the
-    customer's.
+    Nothing is contacted or started before it is asked; for vLLM this process must then be connected
+    to a cluster (`running`). What it is answered is kept in `cache` as the customer's.
     """
-    completer: Completer = _endpoint(settings)
+    completer = _engines(settings) if policy.planner == "vllm" else _endpoint(settings)
     if cache is not None:
         completer = CachedCompleter(completer, PlanCache(cache, customer, completer.identity))
     return ModelPlanner(completer)
+
+
+@contextmanager
+def running(settings: Settings, policy: Policy) -> Iterator[None]:
+    """What a policy's planner needs around it while single pages are planned."""
+    if policy.planner != "vllm":
+        yield
+        return
+    from pipeline import topology
+
+    with topology.cluster(settings.ray_address):
+        yield
 
 
 def planner_for(settings: Settings, policy: Policy, customer: str, cache: Cache | None) -> Planner:
@@ -107,6 +118,22 @@ def _endpoint(settings: Settings) -> Completer:
     return endpoint.open_endpoint(
         settings.planner_url, settings.planner_model, settings.planner_timeout
     )
+
+
+def _engines(settings: Settings) -> Completer:
+    from planner_serving.actor import ServeOptions, ServeReplicas
+    from planner_serving.engine import EngineOptions
+    from planner_serving.serving import ServedCompleter, interpreter
+
+    engine = EngineOptions(
+        Path(settings.planner_model_dir),
+        gpus=settings.planner_gpus,
+        seconds=settings.planner_timeout,
+    )
+    options = ServeOptions(
+        most=settings.planner_replicas, python=interpreter(), grows=bool(settings.ray_address)
+    )
+    return ServedCompleter(ServeReplicas(engine, options))
 
 
 @lru_cache(maxsize=4)

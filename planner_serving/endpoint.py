@@ -41,6 +41,8 @@ CONCURRENCY: Final = 16  # requests at a time
 MOST_BYTES: Final = 1 << 20  # of an answer; one symbol a line takes some hundreds
 
 _TRY_AGAIN: Final = {408, 409, 425, 429, 500, 502, 503, 504}
+#: The key is not taken, or the model not known: the same for every prompt.
+_NOT_OURS: Final = {401, 403, 404}
 #: Fields that are vLLM's own: the grammar, and no thinking aloud before the answer.
 _OWN: Final = ("structured_outputs", "chat_template_kwargs")
 
@@ -49,6 +51,7 @@ class EndpointCompleter:
     """A `Completer` over HTTP.
 
     A prompt's result is `PlannerUnavailableError` where no attempt was answered in time,
+    `PlannerModelError` where the server does not take the key or know the model,
     `PlannerRefusedError` for any other status, `PromptTooLongError` where the server says so, and
     `PlannerAnswerError` for an answer that is no completion.
     """
@@ -156,6 +159,8 @@ class EndpointCompleter:
             raise PlannerAnswerError(f"{self._shown} answered with a damaged body") from error
 
     def _refusal(self, status: int, body: str) -> TerminalError:
+        if status in _NOT_OURS:
+            return PlannerModelError(f"{self._shown} refused with {status}: {body[:300]}")
         if status in (400, 413) and "context length" in body.replace("_", " "):
             return PromptTooLongError(f"{self._shown}: {body[:300]}")
         return PlannerRefusedError(f"{self._shown} refused with {status}: {body[:300]}")

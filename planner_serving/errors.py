@@ -39,7 +39,8 @@ class PromptTooLongError(TerminalError):
 
 
 class PlannerModelError(TerminalError):
-    """A model's folder, its device or the package that runs it is not there or does not fit."""
+    """A model's folder, its device or the package that runs it is not there or does not fit, or its
+    server does not know the model or the key. No page can do anything for it."""
 
 
 class NotAskedError(TerminalError):

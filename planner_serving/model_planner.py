@@ -12,7 +12,8 @@ A window without a usable answer keeps the structural plan. Why is in `Plan.repa
 `structural: refused`   the model's server refuses, or its client broke
 `structural: late`      no answer in time, from a model that answered others meanwhile
 
-A page that the model could not be reached for is not planned with less: that is an error.
+A page that the model could not be reached for, or for which there is none, is not planned with
+less: that is an error.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from planner_serving.decisions import Decisions, decide
 from planner_serving.errors import (
     PlannerAnswerError,
     PlannerLateError,
+    PlannerModelError,
     PromptTooLongError,
     TransientError,
 )
@@ -140,7 +142,7 @@ def _finished(page: Draft, results: Sequence[_Result], model: str, there: bool) 
         return page.plan
     for result in results:
         late = there and isinstance(result, PlannerLateError)
-        if isinstance(result, TransientError) and not late:
+        if isinstance(result, TransientError | PlannerModelError) and not late:
             return result
     repairs: list[str] = []
     usage = Usage()

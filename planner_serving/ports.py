@@ -33,9 +33,9 @@ class BatchPlanner(Planner, Protocol):
     def plan_many(self, outlines: Sequence[Outline], policy: Policy) -> list[Plan | Exception]:
         """One result for each outline, in order.
 
-        What `plan` would raise is in its place as a value. A `TransientError` for a page that the
-        model was to be asked about and could not be reached for: the page waits, and is not
-        planned with less; what was answered for it stays in the plan cache.
+        What `plan` would raise is in its place as a value. A `TransientError`, or a
+        `PlannerModelError`, for a page that the model was to be asked about and could not be: the
+        page waits, and is not planned with less; what was answered for it stays in the plan cache.
         """
         ...
 

@@ -108,7 +108,7 @@ def _chunked(
 ) -> tuple[Document, Chunked]:
     from indexer.embedders import open_counter
     from pipeline.page import chunk
-    from pipeline.planning import check_supported, planner_for
+    from pipeline.planning import check_supported, planner_for, running
 
     known, _ = settings(home)
     wanted = load_policy(policy) if policy else Policy()
@@ -116,8 +116,9 @@ def _chunked(
         wanted = wanted.planned_by(planner)
     check_supported(wanted, known)
     document = _document(page, allow_host, known)
-    by = planner_for(known, wanted, LOOKED_AT, _plan_cache(known))
-    return document, chunk(document, wanted, open_counter(known.embedder), by)
+    with running(known, wanted):
+        by = planner_for(known, wanted, LOOKED_AT, _plan_cache(known))
+        return document, chunk(document, wanted, open_counter(known.embedder), by)
 
 
 def _plan_cache(known: Settings) -> Cache | None:

@@ -53,7 +53,7 @@ def diff(
     """Compare the plan behind a live page with another planner's, or another policy's."""
     from indexer.embedders import open_counter
     from pipeline.page import chunk
-    from pipeline.planning import check_supported, planner_for
+    from pipeline.planning import check_supported, planner_for, running
     from pipeline.plans import difference, stored
 
     opened = parts(home)
@@ -62,8 +62,9 @@ def diff(
     if planner or not policy:
         wanted = wanted.planned_by(planner or "structural")
     check_supported(wanted, opened.settings)
-    by = planner_for(opened.settings, wanted, owner.customer, opened.caches["plans"])
-    other = chunk(record.document, wanted, open_counter(opened.settings.embedder), by).plan
+    with running(opened.settings, wanted):
+        by = planner_for(opened.settings, wanted, owner.customer, opened.caches["plans"])
+        other = chunk(record.document, wanted, open_counter(opened.settings.embedder), by).plan
     found = difference(record.plan, other)
     value = {
         "source": owner.name,

@@ -77,7 +77,7 @@ Run = Callable[..., tuple[int, dict[str, Any]]]
 def run(tmp_path: Path, site: Site, model: FakeOpenAI) -> Run:
     """`wrac` in a folder whose settings name the model, and a policy that asks it."""
     (tmp_path / "wrac.toml").write_text(
-        f'planner_url = "{model.url}"\nplanner_model = "{MODEL}"\nplanner_timeout = 2\n'
+        f'planner_url = "{model.url}"\nplanner_model = "{MODEL}"\nplanner_timeout = 1\n'
     )
     (tmp_path / "policy.toml").write_text(POLICY)
 
@@ -116,6 +116,14 @@ def test_a_source_lives_with_its_model_and_no_plan_is_paid_for_twice(
     _, same = run("plans", "diff", "--url", url, "--planner", "endpoint")
     assert same["same"] and same["kept"] == len(shown["groups"])
 
+    # A page that is only looked at is paid for once, too, and as nobody's.
+    (tmp_path / "page.md").write_text("# A\n\nWords of A.\n\nOpening hours\n\nWords of hours.\n")
+    looks = [run("plan", "page.md", "--planner", "endpoint")[1] for _ in range(2)]
+    assert [look["cached"] for look in looks] == [False, True]
+    assert looks[0]["groups"] == looks[1]["groups"]
+    assert len(model.requests) == PAGES + 1
+    model.requests.clear()
+
     # Another policy that asks the same of the model.
     policy = tmp_path / "policy.toml"
     policy.write_text(POLICY + "target_tokens = 60\n")
@@ -124,8 +132,7 @@ def test_a_source_lives_with_its_model_and_no_plan_is_paid_for_twice(
     code, rechunked = run("rechunk", "--source", "boats", "--policy", "policy.toml")
     assert rechunked["plans"] == {"made": 0, "cached": PAGES, "repaired": 0, "fallback": 0}
     assert (code, rechunked["usage"]["calls"]) == (0, 0)
-    assert run("ingest")[1]["plans"]["made"] == 0
-    assert len(model.requests) == PAGES
+    assert model.requests == []
 
     # A lost cache costs the calls.
     before = [row[3] for row in contents(tmp_path / "home", "boats")]
@@ -135,9 +142,9 @@ def test_a_source_lives_with_its_model_and_no_plan_is_paid_for_twice(
     _, forecast = run("rechunk", "--source", "boats", "--policy", "policy.toml", "--dry-run")
     assert (forecast["plans_needed"], forecast["plans_cached"]) == (PAGES, 0)
     assert forecast["plan_input_tokens"] > PAGES * 100
-    assert len(model.requests) == PAGES
+    assert model.requests == []
     code, again = run("rechunk", "--source", "boats", "--policy", "policy.toml")
-    assert (code, again["plans"]["made"], len(model.requests)) == (0, PAGES, 2 * PAGES)
+    assert (code, again["plans"]["made"], len(model.requests)) == (0, PAGES, PAGES)
     assert [row[3] for row in contents(tmp_path / "home", "boats")] == before
 
     # Another model in the settings is refused until it is applied.
@@ -147,7 +154,7 @@ def test_a_source_lives_with_its_model_and_no_plan_is_paid_for_twice(
     assert (code, refused["error"]["code"]) == (2, "pinned")
     assert "rechunk" in refused["error"]["hint"]
     code, applied = run("rechunk", "--source", "boats", "--policy", "policy.toml")
-    assert (code, applied["plans"]["made"], len(model.requests)) == (0, PAGES, 3 * PAGES)
+    assert (code, applied["plans"]["made"], len(model.requests)) == (0, PAGES, 2 * PAGES)
     assert model.requests[-1]["model"] == "another-model"
 
     _, shown = run("plans", "show", "--url", url)
@@ -174,38 +181,29 @@ def test_an_outage_ends_the_run_and_what_is_no_answer_does_not(run: Run, model: 
     assert run("verify")[1]["ok"]
 
 
-def test_a_page_is_looked_at_through_the_model_and_paid_for_once(
-    run: Run, model: FakeOpenAI, tmp_path: Path
-) -> None:
-    (tmp_path / "page.md").write_text("# A\n\nWords of A.\n\nOpening hours\n\nWords of hours.\n")
-    code, before = run("plan", "page.md", "--planner", "endpoint")
-    assert (code, before["cached"], before["usage"]["calls"]) == (0, False, 1)
-    run("ingest", "--policy", "policy.toml")  # now there is a home, and a cache in it
-    asked = len(model.requests)
-    answers = [run("plan", "page.md", "--planner", "endpoint")[1] for _ in range(2)]
-    assert [one["cached"] for one in answers] == [False, True]
-    assert answers[0]["groups"] == answers[1]["groups"] == before["groups"]
-    assert len(model.requests) == asked + 1
+def test_a_policy_without_its_model_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "page.md").write_text("# A\n")
+    code, answer = wrac(tmp_path / "home", "plan", "page.md", "--planner", "endpoint")
+    assert (code, answer["error"]["code"]) == (2, "usage")
+    assert "planner_url and planner_model" in answer["error"]["message"]
 
 
 @pytest.mark.parametrize(
-    ("policy", "settings", "named"),
-    [
-        (POLICY, "", "planner_url and planner_model"),
-        ('planner = "vllm"', "", "vllm"),
-        ("escalation_threshold = 0.8", "", "escalation_threshold"),
-        ("enrichment = true", "", "enrichment"),
-    ],
+    ("behaviour", "code", "word"),
+    [("429", 3, "planner_unavailable"), ("404", 2, "planner_model"), ("prose", 0, "")],
 )
-def test_a_policy_without_its_model_is_refused_by_name(
-    tmp_path: Path, policy: str, settings: str, named: str
+def test_what_a_model_does_to_a_page_that_is_looked_at(
+    run: Run, model: FakeOpenAI, tmp_path: Path, behaviour: Any, code: int, word: str
 ) -> None:
-    (tmp_path / "policy.toml").write_text(policy)
-    (tmp_path / "wrac.toml").write_text(settings)
-    (tmp_path / "page.md").write_text("# A\n")
-    code, answer = wrac(tmp_path / "home", "plan", "page.md", "--policy", "policy.toml")
-    assert (code, answer["error"]["code"]) == (2, "usage")
-    assert named in answer["error"]["message"]
+    model.always(behaviour)
+    (tmp_path / "page.md").write_text("# A\n\nWords of A.\n")
+    got, answer = run("plan", "page.md", "--planner", "endpoint")
+    assert got == code
+    if code:
+        assert answer["error"]["code"] == word
+        assert model.url in answer["error"]["message"]
+    else:
+        assert answer["repairs"] == ["structural: answer"]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 MODEL = "fake-planner"
 
-Behaviour = Literal["answer", "prose", "429", "500", "400", "half", "nonsense", "silence"]
+Behaviour = Literal["answer", "prose", "429", "500", "400", "404", "half", "nonsense", "silence"]
 
 
 @dataclass
@@ -94,7 +94,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(200, completion(request, "Sure! The first group holds the heading."))
             case "429":
                 self._send(429, {"error": {"message": "slow down"}}, {"Retry-After": "0"})
-            case "500" | "400":
+            case "500" | "400" | "404":
                 self._send(int(behaviour), {"error": {"message": f"a fault: {behaviour}"}})
             case "nonsense":
                 self._send(200, {"choices": "none"})

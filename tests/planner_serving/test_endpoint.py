@@ -140,7 +140,7 @@ def test_prose_is_noticed_and_the_page_has_its_structural_plan(server: FakeOpenA
         (400, "Unrecognized request argument supplied: structured_outputs", Completion, 2),
         (422, "extra fields not permitted: chat_template_kwargs", Completion, 2),
         (400, "This model's maximum context length is 4096 tokens", PromptTooLongError, 1),
-        (401, "no such key", PlannerRefusedError, 1),
+        (401, "no such key", PlannerModelError, 1),
     ],
 )
 def test_a_server_that_does_not_take_the_grammar_is_asked_without(
