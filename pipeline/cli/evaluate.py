@@ -60,12 +60,25 @@ def extraction(directory: Folder, as_json: JsonOption = False) -> None:
 
 
 @app.command()
-def tokens(directory: Folder, policy: PolicyOption = None, as_json: JsonOption = False) -> None:
-    """What planning costs in tokens and dollars, against the paper's two methods."""
-    from pipeline.evaluation import tokens as benchmark
+def tokens(
+    directory: Folder,
+    policy: PolicyOption = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """What planning costs in tokens and dollars, against the paper's two methods.
 
+    With a policy that names a model planner, the model is asked about every document.
+    """
+    from pipeline.evaluation import tokens as benchmark
+    from pipeline.planning import check_supported, open_planner
+
+    known, _ = settings(home)
     wanted = load_policy(policy) if policy else None
-    result = _checked(lambda: benchmark.evaluate(directory, wanted))
+    if wanted:
+        check_supported(wanted, known)
+    planner = open_planner(known, wanted, "", None) if wanted and wanted.asks_model else None
+    result = _checked(lambda: benchmark.evaluate(directory, wanted, planner))
     answer(result, as_json, lambda: out.print(benchmark.table(result), markup=False))
 
 

@@ -100,7 +100,7 @@ def evaluate(
 
 def _note(planner: BatchPlanner | None, threshold: float, lines: int, files: int) -> str:
     answered = (
-        f"wrac: answers of {planner.identity}, in its own tokens"
+        f"wrac: answers of {planner.identity}, in its own tokens, prefix included"
         if planner
         else "wrac: no model was asked; the structural plan, written in a model's answer form "
         f"({lines / max(files, 1):.0f} symbols a file: the most tokens, in any vocabulary)"
