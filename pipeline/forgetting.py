@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from typing import Any
 
-from pipeline import builds, runs
+from pipeline import backups, builds, runs
 from pipeline.index_stage import slot_of
 from pipeline.ledger import Source
+from pipeline.ledger.removals import Removal
 from pipeline.parts import Parts
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What the stores hold of a source."""
+
+    pages: int
+    points: int
+    files: int
+    """Of the page store, without bodies: those are the customer's."""
+    sources: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,44 +31,80 @@ class Receipt:
 
     source: str
     customer: str
+    at: datetime
     pages: int
     points: int
     files: int
     bodies: int
     cache_entries: int
+    before: Held
+    after: Held
+    """Counted again in each store, once all was removed."""
+    backups_told: tuple[str, ...]
+    """Backups that hold it and know now that it is not to be brought back."""
+    backups_away: tuple[str, ...]
+    """Backups that hold it and could not be told."""
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return asdict(self) | {"at": self.at.isoformat()}
 
 
 #: What a removal cannot reach, said on every receipt.
-NOT_REACHED = "backups, exports and log files made before are not reached"
+NOT_REACHED = (
+    "copies of backups, exports and log files made before are not reached, nor backups that are "
+    "away: give this receipt to wrac restore with --receipt"
+)
 
 
-def forget(parts: Parts, source: Source) -> Receipt:
+def forget(parts: Parts, source: Source, patience: float = runs.PATIENCE) -> Receipt:
     """Remove a source; with a customer's last source, all that is the customer's.
 
-    Raises `SourceBusyError` while a run holds the source, or another of the customer's: its
-    sources share bodies. The ledger goes last, so that an interrupted removal can be run again.
+    A run that works on the source, or on another of the customer (its sources share bodies), is
+    asked to stop; raises `SourceBusyError` where it does not within `patience` seconds. The ledger
+    goes last, so that an interrupted removal can be run again.
     """
-    with ExitStack() as held:
-        held.enter_context(runs.held(parts.ledger, source.name))
-        others = [
-            one for one in parts.ledger.sources.all(source.customer) if one.name != source.name
-        ]
-        for other in others:
-            held.enter_context(runs.held(parts.ledger, other.name))
-        every = [source, *builds.beside(parts, source)]
-        points = sum(parts.index.drop(slot_of(one)) for one in every)
+    ledger, store = parts.ledger, parts.store
+    with ExitStack() as stopped:
+        every = ledger.sources.all(source.customer)
+        for one in sorted(every, key=lambda one: one.name):
+            stopped.enter_context(runs.stopped(ledger, one.name, patience))
+        others = [one for one in every if one.name != source.name]
+        slots = [slot_of(one) for one in (source, *builds.beside(parts, source))]
+
+        def held(pages: int) -> Held:
+            points = sum(map(parts.index.count, slots))
+            files = store.count(source.customer, source.name)
+            return Held(pages, points, files, int(ledger.sources.find(source.name) is not None))
+
+        known = ledger.pages.known(source.name)
+        before = held(known)
+        points = sum(map(parts.index.drop, slots))
         # Not only the bodies that its pages have now: what they had before goes too.
-        needed = {body for one in others for body in parts.ledger.pages.bodies(one.name)}
-        bodies = parts.store.keep_bodies(source.customer, needed)
-        files = parts.store.forget_source(source.customer, source.name)
+        needed = {body for one in others for body in ledger.pages.bodies(one.name)}
+        bodies = store.keep_bodies(source.customer, needed)
+        files = store.forget_source(source.customer, source.name)
         # Caches are not kept by source: another source of the customer makes its own entries
         # again, a removed one leaves nothing.
         cache_entries = sum(cache.forget(source.customer) for cache in parts.caches.values())
         if not others:
-            files += parts.store.forget_customer(source.customer)
-        pages = parts.ledger.sources.forget(source.name)
-        parts.ledger.sources.compact()
-    return Receipt(source.name, source.customer, pages, points, files, bodies, cache_entries)
+            files += store.forget_customer(source.customer)
+        pages = ledger.sources.forget(source.name)
+        ledger.sources.compact()
+    at = datetime.now(UTC)
+    told, away = backups.tell(ledger.removals.backups(), source, at)
+    receipt = Receipt(
+        source=source.name,
+        customer=source.customer,
+        at=at,
+        pages=pages,
+        points=points,
+        files=files,
+        bodies=bodies,
+        cache_entries=cache_entries,
+        before=before,
+        after=held(ledger.pages.known(source.name)),
+        backups_told=told,
+        backups_away=away,
+    )
+    ledger.removals.add(Removal(source.name, source.customer, at, receipt.to_json()))
+    return receipt

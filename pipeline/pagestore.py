@@ -152,6 +152,49 @@ class PageStore:
         """Remove all that is a customer's; returns the number of files removed."""
         return self._delete_tree(f"{self._root}/{customer}")
 
+    def count(self, customer: str, source: str | None = None) -> int:
+        """Files of a customer, or of one of his sources without its bodies."""
+        below = f"/sources/{source}" if source is not None else ""
+        return len(self._fs.find(f"{self._root}/{customer}{below}"))
+
+    def size(self, customer: str) -> int:
+        """Bytes that a customer's files take."""
+        held = self._fs.find(f"{self._root}/{customer}", detail=True)
+        return sum(int(one["size"]) for one in held.values())
+
+    def save(self, folder: Path) -> tuple[int, int]:
+        """Copy all files to a local folder; returns their number and bytes.
+
+        A file that is replaced meanwhile is copied as it was or as it is; one that goes is left
+        out.
+        """
+        files = total = 0
+        for path in self._fs.find(self._root):
+            if path.endswith(".part"):
+                continue  # being written: it counts when it is there whole
+            to = folder / path[len(self._root.rstrip("/")) + 1 :]
+            to.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):
+                self._fs.get_file(path, str(to))
+                files, total = files + 1, total + to.stat().st_size
+        return files, total
+
+    def load(self, folder: Path) -> int:
+        """Copy all files of a local folder into the store; returns their number."""
+        files = 0
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                to = f"{self._root}/{path.relative_to(folder).as_posix()}"
+                with _named(self._url), self._whole(to) as file:
+                    file.write(path.read_bytes())
+                files += 1
+        return files
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is stored."""
+        return not self._fs.exists(self._root) or not self._fs.find(self._root)
+
     def _body(self, customer: str, digest: str) -> str:
         return f"{self._root}/{customer}/bodies/{digest[:2]}/{digest}.zst"
 

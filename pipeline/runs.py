@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import socket
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import psutil
 import structlog
@@ -18,6 +19,10 @@ from pipeline.ledger import Ledger
 
 #: Seconds between two signs of life of a run.
 HEARTBEAT = 15.0
+#: Seconds between two looks whether somebody asks the run to stop.
+LISTEN = 2.0
+#: Seconds that a run has to end what it is at, once it is asked to stop.
+PATIENCE = 120.0
 
 
 log = structlog.get_logger()
@@ -33,6 +38,8 @@ class Run:
     ledger: Ledger
     source: str
     runner: str
+    listens: bool = True
+    """Whether it ends when it is asked to stop."""
     _ended: threading.Event = field(default_factory=threading.Event)
     _lost: SourceBusyError | None = None
 
@@ -41,11 +48,20 @@ class Run:
         if self._lost is not None:
             raise self._lost
 
-    def beat(self, every: float = HEARTBEAT) -> None:
-        """Prolong the hold until the run ends or has lost it."""
-        while not self._ended.wait(every):
+    def beat(self, every: float = HEARTBEAT, listen: float = LISTEN) -> None:
+        """Prolong the hold until the run ends, has lost it, or is asked to stop."""
+        due = time.monotonic() + every
+        while not self._ended.wait(min(every, listen)):
             try:
-                self.ledger.sources.take(self.source, self.runner, datetime.now(UTC))
+                now = datetime.now(UTC)
+                if self.listens and self.ledger.sources.asked_to_stop(self.source, now):
+                    raise SourceBusyError(
+                        f"the run of source {self.source} was asked to stop",
+                        "something of its customer is being forgotten; run it again later",
+                    )
+                if time.monotonic() > due:
+                    self.ledger.sources.take(self.source, self.runner, now)
+                    due = time.monotonic() + every
             except SourceBusyError as error:
                 self._lost = error
                 return
@@ -60,16 +76,18 @@ class Run:
 
 
 @contextmanager
-def held(ledger: Ledger, source: str) -> Iterator[Run]:
+def held(ledger: Ledger, source: str, asked: bool = False) -> Iterator[Run]:
     """Hold a source for as long as the context lasts.
 
     Raises `SourceBusyError` naming the run that holds it. The hold of a process of this machine
-    that is no more ends at once, any other when its lease runs out.
+    that is no more ends at once, any other when its lease runs out. `asked`: this caller asked
+    the others to stop.
     """
     runner = f"{socket.gethostname()}/{os.getpid()}/{psutil.Process().create_time():.0f}"
     holder = ledger.sources.runner(source)
-    ledger.sources.take(source, runner, datetime.now(UTC), holder if _is_dead(holder) else None)
-    run = Run(ledger, source, runner)
+    dead = holder if _is_dead(holder) else None
+    ledger.sources.take(source, runner, datetime.now(UTC), dead, asked)
+    run = Run(ledger, source, runner, listens=not asked)
     heart = threading.Thread(target=run.beat, name=f"life of {source}", daemon=True)
     heart.start()
     try:
@@ -78,6 +96,29 @@ def held(ledger: Ledger, source: str) -> Iterator[Run]:
         run.end()
         heart.join()
         ledger.sources.release(source, runner)
+
+
+@contextmanager
+def stopped(ledger: Ledger, source: str, patience: float = PATIENCE) -> Iterator[Run]:
+    """Hold a source, for which a run that holds it is asked to stop.
+
+    Raises `SourceBusyError` where it does not end within `patience` seconds.
+    """
+    deadline = time.monotonic() + patience
+    with ExitStack() as hold:
+        hold.callback(ledger.sources.ask_to_stop, source, None)
+        while True:
+            # Again and again: a request that its asker did not outlive ends by itself.
+            keep_off = datetime.now(UTC) + timedelta(seconds=4 * HEARTBEAT)
+            ledger.sources.ask_to_stop(source, keep_off)
+            try:
+                run = hold.enter_context(held(ledger, source, asked=True))
+                break
+            except SourceBusyError:
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(LISTEN / 4)
+        yield run
 
 
 def _is_dead(runner: str | None) -> bool:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from pipeline.cli import admin, evaluate, look, output, plans, sources
+from pipeline.cli.backup import backup, reindex, restore
 from pipeline.cli.ingest import ingest, rechunk
 from pipeline.cli.migrate import migrate
 from pipeline.cli.options import given_before
@@ -41,6 +42,9 @@ app.command()(admin.usage)
 app.command()(admin.forget)
 app.command()(admin.config)
 app.command()(migrate)
+app.command()(backup)
+app.command()(restore)
+app.command()(reindex)
 app.command()(upgrade)
 app.add_typer(plans.app, name="plans")
 app.add_typer(sources.app, name="sources")

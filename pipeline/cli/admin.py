@@ -190,10 +190,13 @@ def forget(
     }
 
     def show() -> None:
-        shown = table(*receipts[0])
+        keys = ("source", "customer", "pages", "points", "files", "bodies", "cache_entries")
+        shown = table(*keys)
         for receipt in receipts:
-            shown.add_row(*(escape(str(item)) for item in receipt.values()))
+            shown.add_row(*(escape(str(receipt[key])) for key in keys))
         out.print(shown)
+        for place in receipts[-1]["backups_away"]:
+            err.print(f"backup {place} is away and was not told", markup=False)
         err.print(NOT_REACHED)
 
     answer(value, as_json, show)

@@ -18,6 +18,7 @@ from pipeline.errors import HomeError, ServiceMissingError
 from pipeline.ledger import migrations, schema, sql
 from pipeline.ledger.builds import Builds
 from pipeline.ledger.pages import Pages
+from pipeline.ledger.removals import Removals
 from pipeline.ledger.revisits import Revisits
 from pipeline.ledger.schedules import Schedules
 from pipeline.ledger.settlements import Settlements
@@ -43,6 +44,7 @@ class Ledger:
     schedules: Schedules
     builds: Builds
     revisits: Revisits
+    removals: Removals
 
     def close(self) -> None:
         self.engine.dispose()
@@ -68,6 +70,7 @@ def open_ledger(url: str) -> Ledger:
         Schedules(engine),
         Builds(engine),
         Revisits(engine),
+        Removals(engine),
     )
 
 

@@ -115,6 +115,12 @@ class Pages:
                 for row in connection.execute(query)
             ]
 
+    def known(self, source: str) -> int:
+        """How many URLs of the source are on record, whatever their state."""
+        query = select(func.count()).select_from(pages).where(pages.c.source == source)
+        with sql.read(self._engine) as connection:
+            return connection.scalar(query) or 0
+
     def holds(self, source: str) -> bool:
         """Whether anything of the source is indexed, or is to be."""
         query = select(pages.c.url).where(

@@ -62,6 +62,8 @@ sources = Table(
     # Who works on the source now.
     Column("runner", Text),
     Column("runner_until", DateTime(timezone=True)),
+    # Until then only who asked the run to stop may take the source.
+    Column("stop_until", DateTime(timezone=True)),
 )
 
 pages = Table(

@@ -7,7 +7,19 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, case, delete, func, or_, select, update
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Row,
+    and_,
+    case,
+    delete,
+    func,
+    literal,
+    or_,
+    select,
+    update,
+)
 
 from crawler.model import Scope
 from pipeline.errors import SourceBusyError, UnknownSourceError, UsageError
@@ -140,16 +152,29 @@ class Sources:
                     )
                 )
 
-    def take(self, name: str, runner: str, now: datetime, dead: str | None = None) -> None:
+    def take(
+        self,
+        name: str,
+        runner: str,
+        now: datetime,
+        dead: str | None = None,
+        asked: bool = False,
+    ) -> None:
         """Hold the source for a run. Raises `SourceBusyError` naming the run that holds it.
 
-        Calling it again prolongs the lease. `dead` names a runner known to be gone.
+        Calling it again prolongs the lease. `dead` names a runner known to be gone; `asked` says
+        that this caller asked the others to stop.
         """
         free = or_(
-            sources.c.runner.is_(None),
             sources.c.runner == runner,
-            sources.c.runner == dead,
-            sources.c.runner_until < now,
+            and_(
+                or_(
+                    sources.c.runner.is_(None),
+                    sources.c.runner == dead,
+                    sources.c.runner_until < now,
+                ),
+                or_(literal(asked), sources.c.stop_until.is_(None), sources.c.stop_until < now),
+            ),
         )
         with self._engine.begin() as connection:
             taken = connection.execute(
@@ -159,9 +184,24 @@ class Sources:
             )
         if taken.rowcount == 0:
             raise SourceBusyError(
-                f"source {name} is being worked on by {self.runner(name)}",
+                f"source {name} is being worked on by {self.runner(name) or 'wrac forget'}",
                 "wait for it to end, or stop it",
             )
+
+    def ask_to_stop(self, name: str, until: datetime | None) -> None:
+        """Ask the run that holds the source to let it go, and all others to keep off until then.
+
+        None takes the request back.
+        """
+        with self._engine.begin() as connection:
+            connection.execute(
+                update(sources).where(sources.c.name == name).values(stop_until=until)
+            )
+
+    def asked_to_stop(self, name: str, now: datetime) -> bool:
+        with sql.read(self._engine) as connection:
+            until = connection.scalar(select(sources.c.stop_until).where(sources.c.name == name))
+        return until is not None and sql.utc(until) > now
 
     def runner(self, name: str) -> str | None:
         with sql.read(self._engine) as connection:

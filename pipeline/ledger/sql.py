@@ -28,6 +28,14 @@ def read(of: Engine) -> Connection:
     return of.execution_options(reads_only=True).connect()
 
 
+def snapshot(of: Engine) -> Connection:
+    """A connection that sees the database as of its first read, whatever is written meanwhile."""
+    options: dict[str, Any] = {"reads_only": True}
+    if of.dialect.name == "postgresql":
+        options["isolation_level"] = "REPEATABLE READ"
+    return of.execution_options(**options).connect()
+
+
 def insert(connection: Connection, table: Table) -> Any:
     """An INSERT that can be given `on_conflict_do_nothing` or `on_conflict_do_update`."""
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from crawler.model import Fetched, Scope
+from pipeline import runs
 from pipeline.errors import SourceBusyError
 from pipeline.forgetting import forget
 from pipeline.frontier import LedgerFrontier
@@ -16,6 +21,8 @@ from pipeline.ingest import declare
 from pipeline.ledger import Source
 from pipeline.parts import Parts
 from pipeline.settings import Settings
+from tests.pipeline.command import contents, wrac
+from tests.pipeline.homes import unpacked
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -56,6 +63,85 @@ def test_nothing_is_forgotten_while_a_run_may_share_its_bodies(parts: Parts) -> 
     source(parts, "blog", b"y")
     parts.ledger.sources.take("blog", "elsewhere/1/1", datetime.now(UTC))
     with pytest.raises(SourceBusyError, match="elsewhere"):
-        forget(parts, docs)
+        forget(parts, docs, patience=0)
     assert stored(parts) == 2
     assert parts.ledger.sources.find("docs") is not None
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from pipeline import runs
+from pipeline import runs
+from pipeline.errors import SourceBusyError
+from pipeline.ledger import open_ledger
+
+ledger = open_ledger("sqlite:///" + sys.argv[1])
+try:
+    with runs.held(ledger, "blog") as run:
+        print("held", flush=True)
+        while True:
+            run.check()
+            time.sleep(0.05)
+except SourceBusyError as error:
+    print(error)
+"""
+
+
+def test_a_run_of_the_customer_is_asked_to_stop_and_does(parts: Parts) -> None:
+    docs = source(parts, "docs", b"x")
+    source(parts, "blog", b"y")
+    command = [sys.executable, "-c", HOLD, str(parts.home.ledger)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        assert forget(parts, docs).source == "docs"
+        assert "asked to stop" in other.stdout.read()
+    with runs.held(parts.ledger, "blog"):
+        pass  # and the customer's other source is free again
+
+
+def test_what_is_being_forgotten_is_taken_by_nobody_else(parts: Parts) -> None:
+    source(parts, "docs", b"x")
+    with (
+        runs.stopped(parts.ledger, "docs") as run,
+        pytest.raises(SourceBusyError, match=re.escape(run.runner)),
+    ):
+        parts.ledger.sources.take("docs", "elsewhere/1/1", datetime.now(UTC))
+    parts.ledger.sources.ask_to_stop("docs", datetime.now(UTC) + timedelta(seconds=60))
+    with pytest.raises(SourceBusyError, match="wrac forget"):
+        parts.ledger.sources.take("docs", "elsewhere/1/1", datetime.now(UTC))
+
+
+def test_of_two_customers_with_the_same_pages_one_is_forgotten_wholly(tmp_path: Path) -> None:
+    """Harbour has the pages that other has, and one more: the canary is a sentence of that one."""
+    with unpacked(tmp_path / "home") as home:
+        others = contents(home, "auben-too")
+        known = {row[0] for row in others}
+        more = [str(row[3]) for row in contents(home, "auben") if row[0] not in known]
+        sentence = max((line for text in more for line in text.splitlines()), key=len).encode()
+        assert {path.parts[0] for path in holding(home, sentence)} == {"index", "store"}
+        code, answer = wrac(home, "forget", "--customer", "harbour")
+        [receipt] = answer["removed"]
+        assert code == 0
+        assert receipt["after"] == {"pages": 0, "points": 0, "files": 0, "sources": 0}
+        assert receipt["before"]["points"] == receipt["points"] > 0
+        assert receipt["before"]["pages"] == receipt["pages"] > 0
+        assert holding(home, sentence) == []
+        assert holding(home, b"sources/auben/") == []
+        assert not any("harbour" in str(path.relative_to(home)) for path in home.rglob("*"))
+        assert contents(home, "auben-too") == others
+        assert wrac(home, "verify")[1]["problems"] == []
+
+
+def holding(home: Path, words: bytes) -> list[Path]:
+    """Every file of a home that holds these bytes, compressed ones unpacked."""
+    found = []
+    for path in home.rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            if path.suffix == ".zst":
+                content = zstandard.ZstdDecompressor().decompress(content)
+            if words in content:
+                found.append(path.relative_to(home))
+    return found

@@ -104,6 +104,7 @@ Table(
     "sources",
     added,
     Column("name", String(64), primary_key=True),
+    Column("stop_until", DateTime(timezone=True)),
     Column("held", Integer, nullable=False, server_default="0"),
 )
 
