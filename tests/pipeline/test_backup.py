@@ -14,7 +14,7 @@ from indexer.backends import open_index
 from pipeline import backups
 from pipeline.ledger import Ledger, copying, open_ledger
 from tests.pipeline.command import contents, wrac
-from tests.pipeline.homes import unpacked
+from tests.pipeline.released import unpacked
 from tests.pipeline.test_ledger import SEED, declare, fetched, index, states, visit
 
 pytestmark = pytest.mark.timeout(300)

@@ -16,7 +16,7 @@ from pipeline.ledger.work import Done
 from pipeline.parts import Parts
 from pipeline.settings import Settings
 from tests.pipeline.command import contents, wrac
-from tests.pipeline.homes import unpacked
+from tests.pipeline.released import unpacked
 from tests.pipeline.test_ledger import (
     NOW,
     PINNED,

@@ -22,7 +22,7 @@ from pipeline.ledger import Source
 from pipeline.parts import Parts
 from pipeline.settings import Settings
 from tests.pipeline.command import contents, wrac
-from tests.pipeline.homes import unpacked
+from tests.pipeline.released import unpacked
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

@@ -13,7 +13,7 @@ from pipeline.errors import HomeError, UsageError
 from pipeline.ledger import migrations, open_ledger, schema
 from pipeline.ledger.ledger import connect
 from tests.pipeline.command import WRAC, wrac
-from tests.pipeline.homes import DATA, unpacked
+from tests.pipeline.released import DATA, unpacked
 
 
 @pytest.fixture
