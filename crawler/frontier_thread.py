@@ -8,8 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from crawler.model import Found, Outcome, Task
-from crawler.ports import BatchFrontier, Frontier, KeepingFrontier, RememberingFrontier
+from crawler.model import Found, HostPace, Outcome, Task
+from crawler.ports import (
+    BatchFrontier,
+    Frontier,
+    KeepingFrontier,
+    PacedFrontier,
+    RememberingFrontier,
+)
 
 T = TypeVar("T")
 #: Outcomes in one call at most: bodies are held until they are recorded.
@@ -54,6 +60,19 @@ class FrontierThread:
         if self._recorder is None:
             self._recorder = asyncio.ensure_future(self._record_what_waits())
         await done
+
+    async def pace(self, host: str) -> HostPace | None:
+        """How a host may be asked, by a frontier that knows; None: another crawl asks it."""
+        frontier = self._frontier
+        if not isinstance(frontier, PacedFrontier):
+            return HostPace()
+        return await self._run(lambda: frontier.pace(host))
+
+    async def keep_pace(self, host: str, pace: HostPace) -> None:
+        """Have the frontier remember what a host asked for, if it can."""
+        frontier = self._frontier
+        if isinstance(frontier, PacedFrontier):
+            await self._run(lambda: frontier.keep_pace(host, pace))
 
     def close(self) -> None:
         self._thread.shutdown()

@@ -48,6 +48,16 @@ class Politeness:
 
 
 @dataclass(frozen=True, slots=True)
+class HostPace:
+    """How a host is to be asked. Both in seconds."""
+
+    gap: float = 0.0
+    """Between two requests, as far as the host or the source set one."""
+    wait: float = 0.0
+    """Until the next request."""
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """A URL to visit, with what an earlier visit left to ask conditionally."""
 

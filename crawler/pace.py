@@ -7,9 +7,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from time import monotonic
+from typing import Protocol
 
 from crawler import reasons
 from crawler.errors import UnavailableError
+from crawler.model import HostPace
 
 #: Seconds that a crawl waits for a host; one that asks for more is left alone in this pass.
 MAX_WAIT = 120.0
@@ -32,12 +34,30 @@ def retry_after(value: str, now: datetime) -> float | None:
     return max(0.0, (when - now).total_seconds())
 
 
+class PaceMemory(Protocol):
+    """Remembers paces of hosts beyond the process (`crawler/frontier_thread.py`)."""
+
+    async def pace(self, host: str) -> HostPace | None: ...
+
+    async def keep_pace(self, host: str, pace: HostPace) -> None: ...
+
+
 class Pace:
     """What each host has asked for. `gap` is the least seconds between two requests to a host."""
 
-    def __init__(self, gap: float, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self,
+        gap: float,
+        clock: Callable[[], float] = monotonic,
+        memory: PaceMemory | None = None,
+    ) -> None:
+        """`memory` outlives the crawl: it is asked before the first request to a host, and told."""
         self._gap = gap
         self._clock = clock
+        self._memory = memory
+        self._taken: dict[str, asyncio.Task[None]] = {}
+        self._gaps_before: dict[str, float] = {}
+        self._telling: set[asyncio.Task[None]] = set()
         self._crawl_delays: dict[str, float] = {}
         self._free_at: dict[str, float] = {}
         self._held_in_a_row: dict[str, int] = {}
@@ -46,8 +66,10 @@ class Pace:
         return max(self._gap, self._crawl_delays.get(host, 0.0))
 
     def crawl_delay(self, host: str, seconds: float) -> None:
-        """The host's robots.txt sets a delay."""
-        self._crawl_delays[host] = max(seconds, self._crawl_delays.get(host, 0.0))
+        """The host's robots.txt was read, and sets a delay (0: none)."""
+        if seconds:
+            self._crawl_delays[host] = max(seconds, self._crawl_delays.get(host, 0.0))
+        self._tell(host)
 
     def has_crawl_delay(self, host: str) -> bool:
         return host in self._crawl_delays
@@ -62,6 +84,7 @@ class Pace:
         asked = retry_after(retry_after_header, datetime.now(UTC)) if retry_after_header else None
         wait = min(FIRST_WAIT * 2**times, MAX_WAIT) if asked is None else asked
         self._free_at[host] = max(self._free_at.get(host, 0.0), self._clock() + wait)
+        self._tell(host)
 
     def wait_for(self, host: str) -> float:
         """Seconds until a held host may be asked again. Raises UnavailableError beyond MAX_WAIT."""
@@ -75,10 +98,39 @@ class Pace:
         return max(0.0, wait)
 
     async def turn(self, host: str) -> None:
-        """Returns when a request may go to the host; those that waited go one after the other."""
+        """Returns when a request may go to the host; those that waited go one after the other.
+
+        Raises UnavailableError where the host asks for more than MAX_WAIT, or where another crawl
+        asks it.
+        """
+        if self._memory is not None:
+            if host not in self._taken:
+                self._taken[host] = asyncio.ensure_future(self._take(host, self._memory))
+            await self._taken[host]
         waited = False
         while (wait := self.wait_for(host)) > 0:
             waited = True
             await asyncio.sleep(wait)
         if waited:
-            self._free_at[host] = self._clock() + self.gap(host)
+            # Until robots.txt is read, the gap that an earlier crawl read there holds.
+            gap = max(self.gap(host), self._gaps_before.pop(host, 0.0))
+            self._free_at[host] = self._clock() + gap
+
+    async def _take(self, host: str, memory: PaceMemory) -> None:
+        pace = await memory.pace(host)
+        if pace is None:
+            del self._taken[host]
+            raise UnavailableError(reasons.RATE_LIMITED, f"{host} is asked for another source")
+        if pace.wait > 0:
+            self._gaps_before[host] = pace.gap
+            self._free_at[host] = max(self._free_at.get(host, 0.0), self._clock() + pace.wait)
+
+    def _tell(self, host: str) -> None:
+        if self._memory is None:
+            return
+        wait = max(0.0, self._free_at.get(host, 0.0) - self._clock())
+        telling = asyncio.ensure_future(
+            self._memory.keep_pace(host, HostPace(self.gap(host), wait))
+        )
+        self._telling.add(telling)
+        telling.add_done_callback(self._telling.discard)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol, runtime_checkable
 
-from crawler.model import Found, Outcome, Task
+from crawler.model import Found, HostPace, Outcome, Task
 
 
 class Frontier(Protocol):
@@ -51,3 +51,14 @@ class KeepingFrontier(Frontier, Protocol):
 
     def stored(self, url: str) -> bytes | None:
         """The body that is kept of a page and wanted in the index; None where there is none."""
+
+
+@runtime_checkable
+class PacedFrontier(Frontier, Protocol):
+    """A frontier that gives hosts to one crawl at a time and remembers what they asked for."""
+
+    def pace(self, name: str) -> HostPace | None:
+        """How a host may be asked now, which this crawl holds from then on; None: another does."""
+
+    def keep_pace(self, name: str, pace: HostPace) -> None:
+        """Remember what a host asked for, for the crawls that come after this one."""

@@ -101,14 +101,15 @@ class RobotsMiddleware:
 
     def _read(self, site: str, response: Response) -> Robots:
         rules = ProtegoRobotParser(response.body[:MAX_BYTES], self._crawler.spider)
-        if delay := rules.crawl_delay(self._agent):
-            self._slow_down(host(site), delay)
+        delay = float(rules.crawl_delay(self._agent) or 0.0)
+        self._crawler.spider.pace.crawl_delay(host(site), delay)  # type: ignore[union-attr]
+        if delay:
+            self._slow_down(host(site))
         listed = [urljoin(response.url, url) for url in rules.rp.sitemaps]
         self._crawler.spider.announce(listed)  # type: ignore[union-attr]
         return Robots(rules)
 
-    def _slow_down(self, name: str, delay: float) -> None:
-        self._crawler.spider.pace.crawl_delay(name, delay)  # type: ignore[union-attr]
+    def _slow_down(self, name: str) -> None:
         gap = self._crawler.spider.pace.gap(name)  # type: ignore[union-attr]
         engine = self._crawler.engine
         assert engine is not None

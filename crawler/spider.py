@@ -52,7 +52,7 @@ class SiteSpider(Spider):
         fast_hosts: frozenset[str],
     ) -> None:
         super().__init__(name)
-        self.pace = Pace(politeness.delay)
+        self.pace = Pace(politeness.delay, memory=frontier)
         self.tally = tally
         self.failure: BaseException | None = None
         """What made the frontier fail; the crawl has ended because of it."""

@@ -7,13 +7,17 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from crawler import budget
-from crawler.model import Fetched, Found, Missed, Outcome, Task
+from crawler.model import Fetched, Found, HostPace, Missed, Outcome, Task
+from crawler.urls import host
 from pipeline.ledger import Ledger, Source
 from pipeline.pagestore import DamagedFileError, MissingBodyError, PageStore
 
+#: Tasks looked through for one that is not on a host that another source's crawl asks.
+BEHIND_A_HOST = 2_000
+
 
 class LedgerFrontier:
-    """`crawler.ports.BatchFrontier` and `RememberingFrontier` for one pass of one source.
+    """`crawler.ports`' batch, remembering and paced frontier for one pass of one source.
 
     Claims are kept in memory only: what was claimed and not recorded when the process died is
     not visited yet, and is claimed again by the next.
@@ -28,6 +32,7 @@ class LedgerFrontier:
         self._runner = runner
         self._pins = source.pins.fingerprint
         self._in_flight: set[str] = set()
+        self._paces: dict[str, HostPace] = {}
         self._pages, self._misses = ledger.visits.visited(source.name, source.pass_number)
 
     def claim(self, limit: int) -> Sequence[Task]:
@@ -43,9 +48,24 @@ class LedgerFrontier:
             limit = min(limit, left)
         if limit <= 0:
             return ()
-        tasks = self._ledger.visits.pending(self._source.name, limit, self._in_flight)
+        tasks = self._of_held_hosts(self._ledger.visits.pending(name, limit, self._in_flight))
+        if not tasks and not self._in_flight:
+            # All that comes first may be on a host that another source's crawl asks.
+            tasks = self._of_held_hosts(self._ledger.visits.pending(name, BEHIND_A_HOST, ()))[
+                :limit
+            ]
         self._in_flight.update(task.url for task in tasks)
         return tasks
+
+    def pace(self, name: str) -> HostPace | None:
+        if self._runner is None:
+            return HostPace()
+        self._take({name})
+        return self._paces.get(name)
+
+    def keep_pace(self, name: str, pace: HostPace) -> None:
+        if self._runner is not None:
+            self._ledger.hosts.keep(name, pace, datetime.now(UTC))
 
     def discovered(self, links: Sequence[Found]) -> None:
         self._ledger.visits.discovered(self._source.name, _of_site(links))
@@ -76,6 +96,19 @@ class LedgerFrontier:
         misses = sum(isinstance(outcome, Missed) for outcome in outcomes)
         self._misses += misses
         self._pages += len(outcomes) - misses
+
+    def _of_held_hosts(self, tasks: Sequence[Task]) -> Sequence[Task]:
+        """Those whose hosts this crawl may ask: no host is asked for two sources at a time."""
+        if self._runner is None:
+            return tasks
+        self._take({host(task.url) for task in tasks})
+        return [task for task in tasks if host(task.url) in self._paces]
+
+    def _take(self, hosts: set[str]) -> None:
+        wanted = hosts - self._paces.keys()
+        if wanted and self._runner is not None:
+            now = datetime.now(UTC)
+            self._paces |= self._ledger.hosts.take(self._source.name, self._runner, wanted, now)
 
     def _stored(self, outcome: Outcome) -> tuple[Outcome, str]:
         """The outcome with the hash of its body, which is in the page store by now."""

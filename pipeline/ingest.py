@@ -15,7 +15,7 @@ from crawler.scope import Rules
 from indexer import sparse
 from pipeline import planning, runs
 from pipeline.crawling import politeness
-from pipeline.errors import PinnedError, UsageError
+from pipeline.errors import PinnedError, SourceBusyError, UsageError
 from pipeline.ledger import Pins, Source
 from pipeline.parts import Parts
 from pipeline.turn import Ingested, Progress, turn
@@ -50,7 +50,12 @@ def ingest(
         # Only now: a run that holds the source must not see it change.
         declare(parts, name, customer, scope, policy)
         with topology.cluster(parts.settings.ray_address):
-            return turn(parts, run, asked or politeness(parts.settings), on_progress)
+            result = turn(parts, run, asked or politeness(parts.settings), on_progress)
+    if not result.whole and not ledger.schedules.spent(name, datetime.now(UTC)):
+        raise SourceBusyError(
+            f"hosts of {name} are asked for another source", "run it again when that has ended"
+        )
+    return result
 
 
 def declare(

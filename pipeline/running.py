@@ -17,6 +17,9 @@ from pipeline.turn import Bounds, Ingested, turn
 
 log = structlog.get_logger()
 
+#: A source whose hosts other sources' crawls hold has its next turn after this time.
+BUSY_WAIT = timedelta(seconds=15)
+
 
 @dataclass(frozen=True, slots=True)
 class Keeper:
@@ -42,14 +45,16 @@ class Keeper:
             )
             result = turn(parts, run, spec.politeness(parts.settings), bounds=bounds)
             ledger.revisits.fit(name, datetime.now(UTC))
-            ledger.schedules.ended(name, self._next(declared, result.whole, began))
+            ledger.schedules.ended(name, self._next(declared, result, began))
         return result
 
-    def _next(self, declared: Declared, whole: bool, began: datetime) -> datetime:
+    def _next(self, declared: Declared, result: Ingested, began: datetime) -> datetime:
         """When the source's next turn is due, after one that began at that time."""
         schedules, name, now = self.parts.ledger.schedules, declared.name, datetime.now(UTC)
-        if not whole:
-            return next_day(now) if schedules.spent(name, now) else now
+        if not result.whole:
+            came_to_nothing = result.tally.requests == 0  # its hosts are asked for other sources
+            soon = now + BUSY_WAIT if came_to_nothing else now
+            return next_day(now) if schedules.spent(name, now) else soon
         usual = began + declared.spec.every
         if declared.spec.between is None:
             return usual

@@ -26,6 +26,8 @@ log = structlog.get_logger()
 
 #: Seconds between two looks at files and ledger.
 TICK = 1.0
+#: With `once`, a pass that was cut short is waited for if its next turn comes within this time.
+SOON = timedelta(minutes=10)
 #: When a source is looked at again that another process works on.
 BUSY_WAIT = timedelta(minutes=1)
 
@@ -57,6 +59,7 @@ class Scheduler:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     _running: dict[str, Future[Turn]] = field(default_factory=dict)
     _done: set[str] = field(default_factory=set)
+    _cut: set[str] = field(default_factory=set)
     _declared: dict[str, SourceSpec] = field(default_factory=dict)
 
     def run(self, stopping: Event) -> None:
@@ -66,7 +69,7 @@ class Scheduler:
                 while not stopping.is_set():
                     self._declare()
                     begun = self._begin(threads, stopping)
-                    if self.once and not self._running and not begun:
+                    if self.once and not begun and not self._running and not self._cut_short():
                         return
                     stopping.wait(TICK)
                     self._collect()
@@ -107,6 +110,11 @@ class Scheduler:
                 waiting.append((standing.served_at or datetime.min.replace(tzinfo=UTC), declared))
         return [declared for _, declared in sorted(waiting, key=lambda one: (one[0], one[1].name))]
 
+    def _cut_short(self) -> bool:
+        """Whether a pass waits for its next turn, and that is not a day away."""
+        standings = [self.ledger.schedules.get(name) for name in self._cut]
+        return any(one is not None and one.is_due(self.now() + SOON) for one in standings)
+
     def _collect(self) -> None:
         for name, future in [(n, f) for n, f in self._running.items() if f.done()]:
             del self._running[name]
@@ -119,6 +127,8 @@ class Scheduler:
                 log.warning("turn failed", source=name, error=describe(error), again=str(again))
             elif error is not None:
                 raise error
-            if error is not None or future.result().whole:
-                self._done |= {name} if self.once else set()
+            if self.once:
+                ended = error is not None or future.result().whole
+                (self._done if ended else self._cut).add(name)
+                self._cut -= self._done
             self.on_end(name, error if isinstance(error, Exception) else future.result())

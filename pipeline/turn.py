@@ -13,6 +13,7 @@ import structlog
 
 from crawler import reasons
 from crawler.model import Politeness, Tally
+from crawler.urls import host
 from pipeline import profiling
 from pipeline.crawling import check_named
 from pipeline.errors import EmptySourceError
@@ -136,6 +137,7 @@ def turn(
         whole = whole and not bounds.stopping()
     finally:
         crawl.close()
+        ledger.hosts.release(name, datetime.now(UTC))
         pool.close()
     if whole:
         ledger.sources.end_pass(name, datetime.now(UTC))
@@ -220,8 +222,11 @@ def _until_stopped(
 
 def _is_cut(ledger: Ledger, run: Run) -> bool:
     """Whether the crawl ended with pages left that it was not allowed to begin."""
-    left = ledger.visits.pending(run.source, 1, ())
-    return bool(left) and ledger.schedules.allows(run.source, run.runner, datetime.now(UTC)) == 0
+    now, left = datetime.now(UTC), ledger.visits.pending(run.source, 1, ())
+    if not left:
+        return False
+    spent = ledger.schedules.allows(run.source, run.runner, now) == 0
+    return spent or bool(ledger.hosts.of_others(run.source, {host(left[0].url)}, now))
 
 
 def _fetched(ledger: Ledger, name: str) -> int:

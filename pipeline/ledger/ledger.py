@@ -17,6 +17,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 from pipeline.errors import HomeError, ServiceMissingError
 from pipeline.ledger import migrations, schema, sql
 from pipeline.ledger.builds import Builds
+from pipeline.ledger.hosts import Hosts
 from pipeline.ledger.pages import Pages
 from pipeline.ledger.removals import Removals
 from pipeline.ledger.revisits import Revisits
@@ -45,6 +46,7 @@ class Ledger:
     builds: Builds
     revisits: Revisits
     removals: Removals
+    hosts: Hosts
 
     def close(self) -> None:
         self.engine.dispose()
@@ -71,6 +73,7 @@ def open_ledger(url: str) -> Ledger:
         Builds(engine),
         Revisits(engine),
         Removals(engine),
+        Hosts(engine),
     )
 
 

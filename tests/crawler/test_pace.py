@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 
 import pytest
 
 from crawler.errors import UnavailableError
+from crawler.model import HostPace
 from crawler.pace import MAX_WAIT, Pace, retry_after
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -81,3 +83,55 @@ def test_the_larger_of_our_delay_and_the_sites_holds() -> None:
     pace.crawl_delay("slow", 5.0)
     pace.crawl_delay("fast", 0.5)
     assert (pace.gap("slow"), pace.gap("fast"), pace.gap("other")) == (5.0, 2.0, 2.0)
+
+
+class Memory:
+    """Remembers paces in memory, as a frontier does for longer."""
+
+    def __init__(self, **known: HostPace | None) -> None:
+        self.known = known
+        self.asked: list[str] = []
+
+    async def pace(self, host: str) -> HostPace | None:
+        self.asked.append(host)
+        return self.known.get(host, HostPace())
+
+    async def keep_pace(self, host: str, pace: HostPace) -> None:
+        self.known[host] = pace
+
+
+def test_what_earlier_crawls_heard_holds_for_the_first_request() -> None:
+    clock = Clock()
+    memory = Memory(held=HostPace(5.0, MAX_WAIT + 60), taken=None)
+
+    async def ask() -> None:
+        pace = Pace(0.0, clock, memory)
+        await pace.turn("free")
+        await pace.turn("free")
+        for host in ("held", "taken"):
+            with pytest.raises(UnavailableError) as error:
+                await pace.turn(host)
+            assert error.value.reason == "rate_limited"
+        memory.known["taken"] = HostPace()
+        await pace.turn("taken")
+
+    asyncio.run(ask())
+    assert memory.asked == ["free", "held", "taken", "taken"]
+
+
+def test_what_a_host_asks_for_is_remembered() -> None:
+    memory = Memory()
+
+    async def hear() -> None:
+        pace = Pace(2.0, Clock(), memory)
+        pace.crawl_delay("slow", 5.0)
+        pace.crawl_delay("none", 0.0)
+        pace.answered("busy", 429, "30")
+        await asyncio.sleep(0)
+
+    asyncio.run(hear())
+    assert memory.known == {
+        "slow": HostPace(5.0),
+        "none": HostPace(2.0),
+        "busy": HostPace(2.0, 30.0),
+    }
