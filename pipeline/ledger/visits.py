@@ -67,13 +67,14 @@ class Visits:
     def visited(self, source: str, pass_number: int) -> tuple[int, int]:
         """Visits of this pass that came to a page, new or unchanged, and those that did not."""
         query = (
-            select(pages.c.fetch == "fetched", func.count())
+            select(pages.c.fetch, func.count())
             .where(pages.c.source == source, pages.c.visited_pass == pass_number)
-            .group_by(pages.c.fetch == "fetched")
+            .group_by(pages.c.fetch)
         )
         with sql.read(self._engine) as connection:
-            counts = {bool(row[0]): int(row[1]) for row in connection.execute(query)}
-        return counts.get(True, 0), counts.get(False, 0)
+            counts: dict[str, int] = {row[0]: row[1] for row in connection.execute(query)}
+        came_to_pages = counts.pop("fetched", 0)
+        return came_to_pages, sum(counts.values())
 
     def accepted(self, source: str) -> Iterator[str]:
         """Every URL in scope that is on record, from all passes."""
