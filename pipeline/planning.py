@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chunker.policy import Policy
 from pipeline.caches import Cache
@@ -15,9 +16,15 @@ from pipeline.ledger import Pins
 from pipeline.page import STRUCTURAL
 from pipeline.settings import Settings
 from planner_serving import endpoint, model_folder
+from planner_serving.engine import EngineOptions
+from planner_serving.errors import PlannerModelError
 from planner_serving.model_planner import ModelPlanner, identity
 from planner_serving.plan_cache import CachedCompleter, CacheOnlyCompleter
 from planner_serving.ports import BatchPlanner, Completer, Planner
+from planner_serving.serving import ServedCompleter, interpreter
+
+if TYPE_CHECKING:
+    from planner_serving.actor import ServeReplicas
 
 #: The settings without which a planner cannot be opened.
 _NEEDED = {
@@ -42,6 +49,8 @@ def check_supported(policy: Policy, settings: Settings) -> None:
             f"planner {policy.planner} needs the setting {' and '.join(missing)}",
             "; ".join(f"set WRAC_{name.upper()}, or {name} in wrac.toml" for name in missing),
         )
+    if policy.planner == "vllm":
+        _check_engines(settings)
 
 
 def open_planner(
@@ -52,10 +61,31 @@ def open_planner(
     Nothing is contacted or started before it is asked; for vLLM this process must then be connected
     to a cluster (`running`). What it is answered is kept in `cache` as the customer's.
     """
-    completer = _engines(settings) if policy.planner == "vllm" else _endpoint(settings)
+    vllm = policy.planner == "vllm"
+    completer: Completer = ServedCompleter(engines(settings)) if vllm else _endpoint(settings)
     if cache is not None:
         completer = CachedCompleter(completer, PlanCache(cache, customer, completer.identity))
     return ModelPlanner(completer)
+
+
+def engines(settings: Settings) -> ServeReplicas:
+    """The vLLM engines of the settings, which start when they are first asked.
+
+    Raises `PlannerModelError` where the model's folder or vLLM is not here.
+    """
+    from planner_serving.actor import ServeOptions, ServeReplicas
+
+    engine = EngineOptions(
+        Path(settings.planner_model_dir),
+        gpus=settings.planner_gpus,
+        seconds=settings.planner_timeout,
+    )
+    options = ServeOptions(
+        most=settings.planner_replicas,
+        python=settings.planner_python or interpreter(),
+        grows=bool(settings.ray_address),
+    )
+    return ServeReplicas(engine, options)
 
 
 @contextmanager
@@ -120,20 +150,17 @@ def _endpoint(settings: Settings) -> Completer:
     )
 
 
-def _engines(settings: Settings) -> Completer:
-    from planner_serving.actor import ServeOptions, ServeReplicas
-    from planner_serving.engine import EngineOptions
-    from planner_serving.serving import ServedCompleter, interpreter
-
-    engine = EngineOptions(
-        Path(settings.planner_model_dir),
-        gpus=settings.planner_gpus,
-        seconds=settings.planner_timeout,
-    )
-    options = ServeOptions(
-        most=settings.planner_replicas, python=interpreter(), grows=bool(settings.ray_address)
-    )
-    return ServedCompleter(ServeReplicas(engine, options))
+def _check_engines(settings: Settings) -> None:
+    """Raises `UsageError` for a folder that is no model's, and without vLLM."""
+    try:
+        model_folder.read_config(Path(settings.planner_model_dir))
+    except PlannerModelError as error:
+        raise UsageError(str(error), "planner_model_dir names the folder of a model") from error
+    try:
+        _ = settings.planner_python or interpreter()
+    except PlannerModelError as error:
+        hint = "make install-vllm, or planner_python names the interpreter that has it"
+        raise UsageError(str(error), hint) from error
 
 
 @lru_cache(maxsize=4)

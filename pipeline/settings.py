@@ -39,6 +39,9 @@ class Settings(BaseSettings):
     )
     planner_model: str = Field("", description="name of the model at planner_url")
     planner_model_dir: str = Field("", description='folder of the model for planner = "vllm"')
+    planner_python: str = Field(
+        "", description="interpreter that has vLLM; empty: this one, or that of make install-vllm"
+    )
     planner_replicas: int = Field(1, ge=1, le=64, description="most vLLM engines of a cluster")
     planner_gpus: float = Field(1.0, ge=0, description="GPUs of one vLLM engine; 0: on the CPU")
     planner_timeout: float = Field(120.0, gt=0, description="seconds for one answer of a model")

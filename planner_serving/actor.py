@@ -52,8 +52,6 @@ class ServeOptions:
     """Engines at the busiest; with nothing to plan there are none, after ten minutes."""
     python: str = ""
     """Interpreter of the replicas, where vLLM is installed; empty: as this process."""
-    cpus: float = 0.5
-    """Share of a processor that Ray books for a replica; vLLM takes what is free."""
     start_seconds: float = 600.0
     """Until the first engine answers: its model is read and, on a GPU, compiled."""
     grows: bool = False
@@ -133,6 +131,7 @@ class ServeReplicas:
         handle: Any = serve.get_app_handle(self.name)
         identity = self._result(handle.identity.remote(), self._engine.seconds)
         if isinstance(identity, TerminalError):
+            self.stop()  # whoever comes next, after it is mended, starts another
             raise identity
         if identity != self.identity:
             raise PlannerModelError(
@@ -198,7 +197,7 @@ def _application(engine: EngineOptions, options: ServeOptions) -> Any:
         .options(
             name="planner",
             ray_actor_options={
-                "num_cpus": options.cpus,
+                "num_cpus": 0,  # its GPUs place it; without any it takes what is free
                 "num_gpus": engine.gpus,
                 "runtime_env": environment,
             },

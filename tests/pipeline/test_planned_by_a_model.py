@@ -189,6 +189,20 @@ def test_a_policy_without_its_model_is_refused_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("setting", "named"),
+    [("", "planner_model_dir"), ("nothing", "nothing is no folder"), (".", "config.json")],
+)
+def test_a_folder_that_is_no_model_s_is_refused_by_name(
+    tmp_path: Path, setting: str, named: str
+) -> None:
+    (tmp_path / "wrac.toml").write_text(f'planner_model_dir = "{setting}"')
+    (tmp_path / "page.md").write_text("# A\n")
+    code, answer = wrac(tmp_path / "home", "plan", "page.md", "--planner", "vllm")
+    assert (code, answer["error"]["code"]) == (2, "usage")
+    assert named in answer["error"]["message"]
+
+
+@pytest.mark.parametrize(
     ("behaviour", "code", "word"),
     [("429", 3, "planner_unavailable"), ("404", 2, "planner_model"), ("prose", 0, "")],
 )
