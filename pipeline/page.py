@@ -40,11 +40,9 @@ def chunk(
     `TransientError` and `PlannerModelError`, and `PlanError` as `checked` does.
     """
     view = outline(document, policy)
-    proposed: Plan | TerminalError
+    proposed: Plan | Exception
     try:
         proposed = planner.plan(view, policy)
-    except PlannerModelError:
-        raise
     except TerminalError as error:
         proposed = error
     return checked(document, view, proposed, policy, count)
@@ -53,7 +51,7 @@ def chunk(
 def checked(
     document: Document,
     view: Outline,
-    proposed: Plan | TerminalError,
+    proposed: Plan | Exception,
     policy: Policy,
     count: Counter,
 ) -> Chunked:
@@ -61,15 +59,18 @@ def checked(
 
     Agents propose, checks dispose: a plan that breaks a rule is repaired, one that cannot be is
     replaced by the structural one, and so is none. Raises `PlanError` where even that breaks an
-    invariant, naming the first.
+    invariant, naming the first; and what was proposed, where that is an error that is not the
+    page's: a model that is away or not there, a fault.
     """
     if isinstance(proposed, Plan):
         try:
             return _held(document, repair(document, proposed), policy, count)
         except PlanError:
             usage, why = proposed.usage, "broken plan"
-    else:
+    elif isinstance(proposed, TerminalError) and not isinstance(proposed, PlannerModelError):
         usage, why = Usage(), "no plan"
+    else:
+        raise proposed
     plan = replace(STRUCTURAL.plan(view, policy), usage=usage, repairs=(FALL_BACK + why,))
     return _held(document, repair(document, plan), policy, count)
 

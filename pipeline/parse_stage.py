@@ -151,8 +151,6 @@ class ParseStage:
         """The page by its plan. One that the model is not there for waits."""
         if isinstance(plan, errors.TransientError | errors.PlannerModelError):
             return Failed(page.job, "planner_unavailable", str(plan), transient=True)
-        if not isinstance(plan, Plan | errors.TerminalError):
-            raise plan
         made = checked(page.document, page.view, plan, self._source.pins.policy, self._count)
         return Prepared(page.job, page.document, made.plan, made.chunks)
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from chunker.policy import Policy
 from chunker.policy import load as load_policy
 from pipeline.cli.options import HomeOption, JsonOption, PolicyOption, settings
 from pipeline.cli.output import answer, err, out
@@ -35,18 +36,28 @@ def retrieval(
 ) -> None:
     """What chunks find: facts within a budget of tokens, recall, rank; product, paper, peers."""
     from pipeline.evaluation import retrieval as benchmark
+    from pipeline.evaluation.retrieval_vectors import CUSTOMER, open_answers
+    from pipeline.planning import check_supported, open_planner, running
 
     known, _ = settings(home, embedder=embedder)
-    result = _checked(
-        lambda: benchmark.evaluate(
-            directory,
-            policy=load_policy(policy) if policy else None,
-            embedder=known.embedder,
-            only=method,
-            forms=tuple(form or ()),
-            progress=lambda line: err.print(line, markup=False),
-        )
-    )
+    wanted = load_policy(policy) if policy else Policy()
+    check_supported(wanted, known)
+
+    def measure() -> dict[str, Any]:
+        with running(known, wanted):
+            return benchmark.evaluate(
+                directory,
+                policy=wanted,
+                planner=open_planner(known, wanted, CUSTOMER, open_answers())
+                if wanted.asks_model
+                else None,
+                embedder=known.embedder,
+                only=method,
+                forms=tuple(form or ()),
+                progress=lambda line: err.print(line, markup=False),
+            )
+
+    result = _checked(measure)
     answer(result, as_json, lambda: out.print(benchmark.table(result), markup=False))
 
 
@@ -71,14 +82,20 @@ def tokens(
     With a policy that names a model planner, the model is asked about every document.
     """
     from pipeline.evaluation import tokens as benchmark
-    from pipeline.planning import check_supported, open_planner
+    from pipeline.planning import check_supported, open_planner, running
 
     known, _ = settings(home)
-    wanted = load_policy(policy) if policy else None
-    if wanted:
-        check_supported(wanted, known)
-    planner = open_planner(known, wanted, "", None) if wanted and wanted.asks_model else None
-    result = _checked(lambda: benchmark.evaluate(directory, wanted, planner))
+    wanted = load_policy(policy) if policy else Policy()
+    check_supported(wanted, known)
+
+    def measure() -> dict[str, Any]:
+        if not wanted.asks_model:
+            return benchmark.evaluate(directory, wanted if policy else None)
+        with running(known, wanted):
+            # Not from a cache: what each answer costs is what is measured.
+            return benchmark.evaluate(directory, wanted, open_planner(known, wanted, "", None))
+
+    result = _checked(measure)
     answer(result, as_json, lambda: out.print(benchmark.table(result), markup=False))
 
 

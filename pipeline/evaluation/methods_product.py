@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from chunker import parse
-from chunker.model import show
+from chunker.model import Document, show
+from chunker.outline import outline
 from chunker.policy import Policy
 from chunker.tokens import Counter
 from pipeline.evaluation.methods import Method, Original
 from pipeline.evaluation.retrieval_corpus import Piece
-from pipeline.page import chunk
+from pipeline.page import STRUCTURAL, Chunked, checked
+from planner_serving.ports import BatchPlanner
 
 _MEDIA_TYPES = {
     "md": "text/markdown; charset=utf-8",
@@ -21,18 +23,37 @@ _MEDIA_TYPES = {
 }
 
 
-def product_method(policy: Policy, count: Counter) -> Method:
-    """The product under a policy; `count` is the embedder's tokenizer."""
+def product_method(policy: Policy, count: Counter, planner: BatchPlanner | None = None) -> Method:
+    """The product under a policy; `count` is the embedder's tokenizer.
+
+    `planner` asks a model, where the policy names one. Raises what keeps it from being asked.
+    """
 
     def method(originals: Sequence[Original]) -> list[Piece]:
-        return [piece for original in originals for piece in _pieces(original, policy, count)]
+        documents = [_document(original) for original in originals]
+        views = [outline(document, policy) for document in documents]
+        plans = (
+            planner.plan_many(views, policy)
+            if planner
+            else [STRUCTURAL.plan(view, policy) for view in views]
+        )
+        return [
+            piece
+            for original, document, view, plan in zip(
+                originals, documents, views, plans, strict=True
+            )
+            for piece in _pieces(original, document, checked(document, view, plan, policy, count))
+        ]
 
     return method
 
 
-def _pieces(original: Original, policy: Policy, count: Counter) -> Iterator[Piece]:
+def _document(original: Original) -> Document:
     url = f"file:///{original.file}.{original.ending}"
-    document = parse(original.body, url, _MEDIA_TYPES[original.ending])
-    for made in chunk(document, policy, count).chunks:
+    return parse(original.body, url, _MEDIA_TYPES[original.ending])
+
+
+def _pieces(original: Original, document: Document, chunked: Chunked) -> Iterator[Piece]:
+    for made in chunked.chunks:
         path_length = len(show(made.heading_path, made.text)) - len(made.text)
         yield Piece(made.shown, made.embedded, original.file, path_length, document.lang)

@@ -42,6 +42,7 @@ from pipeline.evaluation.retrieval_forms import MARKDOWN_FORMS, originals
 from pipeline.evaluation.retrieval_run import SIDES, Outcome, run
 from pipeline.evaluation.retrieval_tables import summary
 from pipeline.evaluation.retrieval_vectors import CachedEmbedder, open_vectors
+from planner_serving.ports import BatchPlanner
 
 #: The product's row.
 PRODUCT = "wrac"
@@ -56,6 +57,7 @@ def evaluate(
     directory: Path,
     *,
     policy: Policy | None = None,
+    planner: BatchPlanner | None = None,
     embedder: str = DEFAULT,
     only: Sequence[str] | None = None,
     forms: Sequence[str] = (),
@@ -64,14 +66,15 @@ def evaluate(
 ) -> dict[str, Any]:
     """Measure the product, the paper's chunks, baselines and peers on a benchmark folder.
 
-    `only` names the methods to run (all, when None); `forms` what else than plain Markdown the
-    documents are read from (`retrieval_forms.FORMS`); `keep` which questions are asked;
-    `progress` gets a line before each step. Returns the JSON of `wrac eval retrieval`. Raises
-    `UsageError` for a folder of another form and for an unknown method.
+    `planner` asks the model that `policy` names; `only` names the methods to run (all, when None);
+    `forms` what else than plain Markdown the documents are read from (`retrieval_forms.FORMS`);
+    `keep` which questions are asked; `progress` gets a line before each step. Returns the JSON of
+    `wrac eval retrieval`. Raises `UsageError` for a folder of another form and for an unknown
+    method, and what keeps a model from being asked.
     """
     opened = CachedEmbedder(open_embedder(embedder), open_vectors())
     reference = reference_methods(directory)
-    product = product_method(policy or Policy(), opened.count)
+    product = product_method(policy or Policy(), opened.count, planner)
     here = {PRODUCT: product, **reference, **baseline_methods()}
     names = [*here, *PEERS]
     if unknown := set(only or ()) - set(names):

@@ -14,7 +14,7 @@ import numpy as np
 
 from indexer.model import Vector
 from indexer.ports import Embedder
-from pipeline.caches import open_cache
+from pipeline.caches import Cache, open_cache
 from pipeline.caches.embeddings import EmbeddingCache, embedding_key
 from pipeline.caches.stores import portions
 
@@ -22,13 +22,23 @@ from pipeline.caches.stores import portions
 CACHE_VARIABLE = "WRAC_EVAL_CACHE"
 #: Texts that are embedded before their vectors are kept: what an interrupted run may lose.
 AT_ONCE = 256
-_CUSTOMER = "evaluation"
+#: Whose they are.
+CUSTOMER = "evaluation"
 
 
 def open_vectors() -> EmbeddingCache:
     """The cache in the evaluation's folder."""
+    return EmbeddingCache(open_cache(_in_folder("vectors.sqlite"), "embeddings"))
+
+
+def open_answers() -> Cache:
+    """Where the answers of a planner's model are kept between evaluations."""
+    return open_cache(_in_folder("answers.sqlite"), "plans")
+
+
+def _in_folder(name: str) -> str:
     folder = Path(os.environ.get(CACHE_VARIABLE, ".cache")).absolute()
-    return EmbeddingCache(open_cache(f"sqlite:///{folder / 'vectors.sqlite'}", "embeddings"))
+    return f"sqlite:///{folder / name}"
 
 
 class CachedEmbedder:
@@ -48,13 +58,13 @@ class CachedEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vector:
         """Vectors of `texts`, shape (len(texts), dimensions)."""
-        keys = [embedding_key(_CUSTOMER, text, self.identity) for text in texts]
+        keys = [embedding_key(CUSTOMER, text, self.identity) for text in texts]
         return self._vectors(keys, texts, self._embedder.embed)
 
     def embed_queries(self, texts: Sequence[str]) -> Vector:
         """Vectors of questions."""
         identity = f"{self.identity}?"
-        keys = [embedding_key(_CUSTOMER, text, identity) for text in texts]
+        keys = [embedding_key(CUSTOMER, text, identity) for text in texts]
         return self._vectors(keys, texts, self._embedder.embed_queries)
 
     def _vectors(

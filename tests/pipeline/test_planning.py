@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
+from chunker.model import Outline, Plan
 from chunker.policy import Policy
+from chunker.tokens import count
 from pipeline.errors import PinnedError, UsageError
+from pipeline.evaluation.methods import Original
+from pipeline.evaluation.methods_product import product_method
 from pipeline.ledger import Pins
 from pipeline.ledger.model import FIRST_PLANNER
 from pipeline.page import STRUCTURAL
 from pipeline.planning import check_planner, check_supported, pinned
 from pipeline.settings import Settings
+from planner_serving.errors import PlannerUnavailableError
+from planner_serving.structural import StructuralPlanner
 
 PINS = Pins(policy=Policy(), parser="1", embedder="m@1", dimensions=4, sparse="bm25@1")
 ASKING = Policy(planner="endpoint")
@@ -82,3 +89,25 @@ def test_a_policy_is_planned_by_another_planner() -> None:
     asking = Policy(planner="endpoint", escalation_threshold=0.7, max_tokens=100)
     assert asking.planned_by("structural") == Policy(max_tokens=100)
     assert asking.planned_by("vllm") == replace(asking, planner="vllm")
+
+
+class AwayPlanner(StructuralPlanner):
+    """A model's planner, whose model is away for pages on boats."""
+
+    asked = 0
+
+    def plan_many(self, outlines: Sequence[Outline], policy: Policy) -> list[Plan | Exception]:
+        self.asked += len(outlines)
+        away = PlannerUnavailableError("503")
+        return [away if "Boats" in str(view) else self.plan(view, policy) for view in outlines]
+
+
+def test_an_evaluation_asks_the_model_and_does_not_measure_less() -> None:
+    planner = AwayPlanner()
+    method = product_method(ASKING, count, planner)
+    text = "# Huts\n\nThere are nine."
+    originals = [Original("f", "md", text.encode())]
+    assert [piece.shown for piece in method(originals)] == [text]
+    assert planner.asked == 1
+    with pytest.raises(PlannerUnavailableError):
+        method([Original("f", "md", b"# Boats\n\nTen.")])
