@@ -31,11 +31,11 @@ from chunker.policy import Policy
 from pipeline.evaluation.flatten import flattened, flattened_h
 from pipeline.evaluation.methods_reference import Entries, planned_entries
 from pipeline.evaluation.retrieval_corpus import load
-from planner_serving import structural_confidence, structural_headings, structural_training
+from planner_serving import structural_headings, structural_training
 from planner_serving.structural import grouped, kept
 from planner_serving.structural_confidence import WEIGHTS, classified
 from planner_serving.structural_features import Features, score
-from planner_serving.structural_headings import headings
+from planner_serving.structural_headings import forms, headings
 from planner_serving.structural_seams import Tree
 
 FORMS = {"md": lambda name, text: text, "flattened": flattened, "flattened-h": flattened_h}
@@ -110,13 +110,14 @@ def _rows(
 ) -> Iterator[Example]:
     view = outline(document, Policy())
     rows = kept(view, Policy())
-    found = headings(view, rows)
+    form = forms(rows)
+    found = headings(view, rows, form)
     here = parents(view, {id: h.level for id, h in found.items()}, document)
     keys = {u.id: key(document.markdown[u.start : u.end]) for u in document.units}
     present = set(keys.values())
     tree = Tree({id: heading.level for id, heading in found.items()})
     begins = {group[0] for group in grouped(rows, tree, Policy())}
-    for row, (name, features) in zip(rows, classified(view, rows, found), strict=True):
+    for row, (name, features) in zip(rows, classified(view, rows, found, form), strict=True):
         own = keys[row.id]
         if name == "left":
             right = own not in true
@@ -144,10 +145,7 @@ def _is_placed(
 @contextmanager
 def heading_weights(trained: Mapping[str, float]) -> Iterator[None]:
     """The structural planner with other weights than its own."""
-    with (
-        patch.object(structural_headings, "weights", lambda: trained),
-        patch.object(structural_confidence, "weights", lambda: trained),
-    ):
+    with patch.object(structural_headings, "weights", lambda: trained):
         yield
 
 

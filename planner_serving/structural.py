@@ -9,7 +9,7 @@ from itertools import pairwise
 from chunker.model import Boundary, Outline, OutlineRow, Plan
 from chunker.policy import Policy
 from planner_serving.structural_confidence import confidences
-from planner_serving.structural_headings import Heading, headings
+from planner_serving.structural_headings import Heading, forms, headings
 from planner_serving.structural_seams import Seam, Tie, Tree, heading_chains, seams
 
 PLANNER = "structural"
@@ -52,8 +52,9 @@ def kept(outline: Outline, policy: Policy) -> list[OutlineRow]:
 
 def findings(outline: Outline, rows: Sequence[OutlineRow]) -> Findings:
     """The headings among the rows that are kept, and how sure each decision is."""
-    found = headings(outline, rows)
-    return Findings(found, confidences(outline, rows, found))
+    form = forms(rows)
+    found = headings(outline, rows, form)
+    return Findings(found, confidences(outline, rows, found, form))
 
 
 def planned(outline: Outline, rows: Sequence[OutlineRow], found: Findings, policy: Policy) -> Plan:

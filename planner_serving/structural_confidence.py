@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from chunker.model import Outline, OutlineRow
-from planner_serving.structural_features import Features, is_marked, line_features, score
-from planner_serving.structural_headings import Heading, weights
+from planner_serving.structural_features import Features, is_marked, score
+from planner_serving.structural_headings import Heading
 
 WEIGHTS: Final = Path(__file__).parent / "data" / "confidence.json"
 
@@ -41,25 +41,31 @@ def confidence_weights() -> Mapping[str, Mapping[str, float]]:
 
 
 def confidences(
-    outline: Outline, rows: Sequence[OutlineRow], found: Mapping[str, Heading]
+    outline: Outline,
+    rows: Sequence[OutlineRow],
+    found: Mapping[str, Heading],
+    form: Sequence[float | None],
 ) -> dict[str, float]:
     """For each row, by id, the probability that the planner is right about it.
 
-    `rows` are those of `outline` that are kept, `found` the headings among them.
+    `rows` are those of `outline` that are kept, `found` the headings among them, `form` what
+    `structural_headings.forms` says of them.
     """
     learned = confidence_weights()
     return {
         row.id: score(features, learned[name])
-        for row, (name, features) in zip(rows, classified(outline, rows, found), strict=True)
+        for row, (name, features) in zip(rows, classified(outline, rows, found, form), strict=True)
     }
 
 
 def classified(
-    outline: Outline, rows: Sequence[OutlineRow], found: Mapping[str, Heading]
+    outline: Outline,
+    rows: Sequence[OutlineRow],
+    found: Mapping[str, Heading],
+    form: Sequence[float | None],
 ) -> Iterator[tuple[Class, Features]]:
     """Class and features of each row."""
     page = _page(outline, rows, found)
-    forms = line_features(rows)
     below = _below(rows)
     lines = [i for i, row in enumerate(rows) if row.text is not None]
     place = {i: n for n, i in enumerate(lines)}
@@ -67,7 +73,6 @@ def classified(
     previous: Heading | None = None
     for i, row in enumerate(rows):
         heading = found.get(row.id)
-        form = forms[i]
         features: dict[str, float] = {
             "bias": 1.0,
             **page,
@@ -84,7 +89,7 @@ def classified(
                 "empty": below[i] == 0,
                 "oversize": below[i] > _LARGE,
                 "mixed": _mixed(heading is not None, near, rows, found),
-                "form": _logit(score(form, weights())) if form is not None else 0.0,
+                "form": _logit(form[i]),
             }
             if heading is not None and previous is not None:
                 features["skips"] = heading.level > previous.level + 1
@@ -98,7 +103,7 @@ def classified(
                 "after_heading": i > 0 and rows[i - 1].id in found,
                 "as_before": i > 0 and rows[i - 1].kind == row.kind,
             }
-        yield _class(row, heading), {name: float(value) for name, value in features.items()}
+        yield _class(row, heading), features
         previous = heading or previous
         run = 0 if heading is not None else run + row.size
 
@@ -149,5 +154,8 @@ def _mixed(
     return unlike / max(len(near) - 1, 1)
 
 
-def _logit(p: float) -> float:
+def _logit(p: float | None) -> float:
+    """Between -1 and 1, 0 where nothing is known."""
+    if p is None:
+        return 0.0
     return max(-6.0, min(6.0, math.log(max(p, 1e-9) / max(1 - p, 1e-9)))) / 6

@@ -47,9 +47,20 @@ def weights() -> Mapping[str, float]:
     return loaded
 
 
-def headings(outline: Outline, rows: Sequence[OutlineRow]) -> dict[str, Heading]:
-    """All headings among `rows` (those of the outline that are kept), marked and implied."""
-    sure = _confidences(rows)
+def forms(rows: Sequence[OutlineRow]) -> list[float | None]:
+    """How much each short unmarked line has the form of a heading, 0 to 1; None for other rows."""
+    learned = weights()
+    return [score(line, learned) if line is not None else None for line in line_features(rows)]
+
+
+def headings(
+    outline: Outline, rows: Sequence[OutlineRow], form: Sequence[float | None] | None = None
+) -> dict[str, Heading]:
+    """All headings among `rows` (those of the outline that are kept), marked and implied.
+
+    `form`: what `forms` says of the rows, where the caller has it already.
+    """
+    sure = _confidences(rows, form)
     levels = _levels(outline, rows, sure)
     marked = {row.id for row in rows if row.level is not None}
     return {
@@ -58,23 +69,27 @@ def headings(outline: Outline, rows: Sequence[OutlineRow]) -> dict[str, Heading]
     }
 
 
-def _confidences(rows: Sequence[OutlineRow]) -> dict[str, float]:
+def _confidences(
+    rows: Sequence[OutlineRow], form: Sequence[float | None] | None
+) -> dict[str, float]:
     """The rows that are headings, with how sure that is."""
     sure: dict[str, float] = {}
     marked = sum(map(is_marked, rows))
     threshold = THRESHOLD if not marked else THRESHOLD_MARKED
     bare = marked <= max(1, len(rows) * BARE_SHARE)
-    lines = line_features(rows) if bare else [None] * len(rows)
-    for i, (row, features) in enumerate(zip(rows, lines, strict=True)):
+    lines = (form or forms(rows)) if bare else [None] * len(rows)
+    for i, (row, probability) in enumerate(zip(rows, lines, strict=True)):
         if row.level is not None:
             sure[row.id] = 1.0
         elif row.emphasised and row.text is not None:
             if i + 1 < len(rows) and len(row.text.split()) <= EMPHASISED_WORDS:
                 sure[row.id] = EMPHASISED
-        elif features is not None and not features["colon_end"]:
-            probability = score(features, weights())
-            if probability >= threshold:
-                sure[row.id] = probability
+        elif (
+            probability is not None
+            and probability >= threshold
+            and not (row.text or "").endswith(":")
+        ):
+            sure[row.id] = probability
     return sure
 
 
