@@ -24,8 +24,15 @@ class LedgerFrontier:
     """
 
     def __init__(
-        self, ledger: Ledger, store: PageStore, source: Source, runner: str | None = None
+        self,
+        ledger: Ledger,
+        store: PageStore,
+        source: Source,
+        runner: str | None = None,
+        asks: bool = True,
     ) -> None:
+        """`asks`: whether its outcomes come of requests, which count as the customer's."""
+        self._asks = asks
         self._ledger = ledger
         self._store = store
         self._source = source
@@ -87,11 +94,8 @@ class LedgerFrontier:
         source = self._source
         visits = [self._stored(outcome) for outcome in outcomes]
         self._ledger.visits.record(source.name, source.pass_number, visits, self._pins)
-        now = datetime.now(UTC)
-        size = sum(len(one.body) for one in outcomes if isinstance(one, Fetched))
-        spent = {"requests": len(outcomes), "bytes": size}
-        self._ledger.usage.add(source.customer, now.date(), spent)
-        self._ledger.schedules.spend(source.name, len(outcomes), size, now)
+        if self._asks:
+            self._spend(outcomes)
         self._in_flight.difference_update(outcome.url for outcome in outcomes)
         misses = sum(isinstance(outcome, Missed) for outcome in outcomes)
         self._misses += misses
@@ -109,6 +113,13 @@ class LedgerFrontier:
         if wanted and self._runner is not None:
             now = datetime.now(UTC)
             self._paces |= self._ledger.hosts.take(self._source.name, self._runner, wanted, now)
+
+    def _spend(self, outcomes: Sequence[Outcome]) -> None:
+        source, now = self._source, datetime.now(UTC)
+        size = sum(len(one.body) for one in outcomes if isinstance(one, Fetched))
+        spent = {"requests": len(outcomes), "bytes": size}
+        self._ledger.usage.add(source.customer, now.date(), spent)
+        self._ledger.schedules.spend(source.name, len(outcomes), size, now)
 
     def _stored(self, outcome: Outcome) -> tuple[Outcome, str]:
         """The outcome with the hash of its body, which is in the page store by now."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import structlog
 
@@ -24,9 +24,6 @@ from pipeline.pages import Report
 from pipeline.parts import Parts
 from pipeline.reconcile import Reconciler
 from pipeline.runs import Run
-
-if TYPE_CHECKING:
-    from pipeline import topology
 
 log = structlog.get_logger()
 
@@ -92,14 +89,29 @@ class Bounds:
     """Whether to end now, with what is under way."""
 
 
+class Crawling(Protocol):
+    """What records the pages of a pass while the loop runs."""
+
+    @property
+    def running(self) -> bool: ...
+
+    def result(self) -> Tally:
+        """What it did; waits for its end. Raises what ended it."""
+
+    def close(self) -> None: ...
+
+
 def turn(
     parts: Parts,
     run: Run,
     asked: Politeness,
     on_progress: Callable[[Progress], None] = lambda _: None,
     bounds: Bounds | None = None,
+    instead: Callable[[Source], Crawling] | None = None,
 ) -> Ingested:
     """Go on with the source's pass, or begin the next; needs `topology.cluster` around it.
+
+    `instead`: where pages come from that are not crawled.
 
     What is cut short is gone on with by the next turn. Raises `EmptySourceError` where a whole
     pass found no page, `ServiceMissingError` where a service stays away.
@@ -114,8 +126,11 @@ def turn(
     ledger.work.release_all(name)
     source = ledger.sources.get(name)
     check_index(parts, source)
-    check_named(asked, source.scope)
-    crawl = topology.Crawl(parts, source, run.runner, asked)
+    if instead is None:
+        check_named(asked, source.scope)
+        crawl: Crawling = topology.Crawl(parts, source, run.runner, asked)
+    else:
+        crawl = instead(source)
     pool = topology.RayPool(parts, source)
     settled: Settled | None = None
     crawling = _until_stopped(ledger, name, crawl, bounds.stopping)
@@ -202,7 +217,7 @@ def watch(
 
 
 def _until_stopped(
-    ledger: Ledger, name: str, crawl: topology.Crawl, stopping: Callable[[], bool]
+    ledger: Ledger, name: str, crawl: Crawling, stopping: Callable[[], bool]
 ) -> Callable[[], bool]:
     """Whether the crawl goes on. Told to stop, it begins nothing more, and has a grace to end."""
     deadline: float | None = None

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli import admin, evaluate, look, output, plans, sources
+from pipeline.cli import admin, evaluate, look, output, plans, sources, warc
 from pipeline.cli.backup import backup, reindex, restore
 from pipeline.cli.ingest import ingest, rechunk
 from pipeline.cli.migrate import migrate
@@ -30,6 +30,8 @@ app = typer.Typer(
 app.command()(ingest)
 app.command(name="run")(keep_fresh)
 app.command()(rechunk)
+app.command()(warc.export)
+app.command(name="import")(warc.import_)
 app.command()(search)
 app.command()(why)
 app.command()(look.parse)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Engine, Row, case, func, or_, select
@@ -34,6 +35,18 @@ _reason = case(
     ((pages.c.indexed == pages.c.wanted) & (pages.c.chunks == 0), "empty"),
     else_=pages.c.reason,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A page whose body is kept, or a redirect to `target`, whose body is None."""
+
+    url: str
+    status: int
+    target: str | None
+    body_hash: str | None
+    content_type: str
+    fetched_at: datetime
 
 
 class Pages:
@@ -83,6 +96,29 @@ class Pages:
                 if row.why is not None:
                     reasons[row.why] += row.pages
         return Counts(**states, chunks=chunks, reasons=dict(reasons))
+
+    def stored(self, source: str) -> Iterator[Stored]:
+        """Every page whose body is kept, and every redirect, by URL."""
+        query = select(
+            pages.c.url,
+            pages.c.status,
+            pages.c.alias_of,
+            pages.c.body_hash,
+            pages.c.content_type,
+            pages.c.fetched_at,
+            pages.c.fetch,
+        ).where(pages.c.source == source, pages.c.fetch.in_(("fetched", "redirect")))
+        with sql.read(self._engine) as connection:
+            for row in connection.execute(query.order_by(pages.c.url)):
+                is_page = row.fetch == "fetched"
+                yield Stored(
+                    row.url,
+                    row.status if is_page or row.status >= 300 else 302,
+                    None if is_page else row.alias_of,
+                    row.body_hash if is_page else None,
+                    row.content_type or "",
+                    sql.utc(row.fetched_at) if row.fetched_at else datetime.now(UTC),
+                )
 
     def trapped(self, source: str) -> Counter[str]:
         """URLs that were left out as generated without end, by their template."""
