@@ -45,7 +45,7 @@ def rebuild(parts: Parts, name: str, pins: Pins, on_progress: OnProgress) -> Ing
         live = ledger.sources.get(name)
         staged = _begun(parts, live, pins)
         work = BuildWork(ledger.engine, staged)
-        with topology.cluster(parts.settings.ray_address):
+        with topology.cluster(*topology.asked(parts.settings)):
             pool = topology.RayPool(parts, staged)
             loop = Reconciler(replace(ledger, work=work), staged, run.runner, pool)
             loop.on_change = watch(run, loop.report, on_progress)
@@ -83,7 +83,7 @@ def back(parts: Parts, name: str, on_progress: OnProgress) -> Ingested:
                 "wrac upgrade and wrac rechunk --whole leave one, until it is dropped",
             )
         _go_over(parts, live, before.number)
-        with topology.cluster(parts.settings.ray_address):
+        with topology.cluster(*topology.asked(parts.settings)):
             report = _settled(parts, run, Report(), on_progress)
     return outcome(parts.ledger, parts.ledger.sources.get(name), Tally(), report, started)
 

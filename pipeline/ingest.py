@@ -49,7 +49,7 @@ def ingest(
     with runs.held(ledger, name) as run:
         # Only now: a run that holds the source must not see it change.
         declare(parts, name, customer, scope, policy)
-        with topology.cluster(parts.settings.ray_address):
+        with topology.cluster(*topology.asked(parts.settings)):
             result = turn(parts, run, asked or politeness(parts.settings), on_progress)
     if not result.whole and not ledger.schedules.spent(name, datetime.now(UTC)):
         raise SourceBusyError(

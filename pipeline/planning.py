@@ -96,7 +96,7 @@ def running(settings: Settings, policy: Policy) -> Iterator[None]:
         return
     from pipeline import topology
 
-    with topology.cluster(settings.ray_address):
+    with topology.cluster(*topology.asked(settings)):
         yield
 
 

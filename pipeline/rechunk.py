@@ -47,7 +47,7 @@ def rechunk(
         )
         ledger.work.release_all(name)
         check_index(parts, source)
-        with topology.cluster(parts.settings.ray_address):
+        with topology.cluster(*topology.asked(parts.settings)):
             loop = Reconciler(ledger, source, run.runner, topology.RayPool(parts, source))
             loop.on_change = watch(run, loop.report, on_progress)
             report = loop.run()

@@ -32,13 +32,14 @@ from pipeline.parse_stage import Limits, ParseStage, limit_memory
 from pipeline.parts import Parts
 from pipeline.planning import open_planner
 from pipeline.reconcile import Batch
+from pipeline.settings import Settings
 
 #: Bytes of Ray's object store on one machine: a few batches of parsed pages.
 OBJECT_STORE = 256 * 2**20
 #: Times that a crawl whose process died is started again.
 RESTARTS = 3
 #: What each kind of worker asks of Ray's processors; most of the time it waits for another.
-CRAWL_SHARE, PARSE_SHARE, INDEX_SHARE = 0.3, 0.5, 0.5
+CRAWL_SHARE, PARSE_SHARE, INDEX_SHARE, PLANNER_SHARE = 0.3, 0.5, 0.5, 0.5
 #: Batches in flight for each parse actor: one that it works on, one that waits.
 AHEAD = 2
 
@@ -78,9 +79,10 @@ def cluster(address: str, workers: float = 1.0) -> Iterator[None]:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def share(parse_workers: int) -> float:
-    """What the workers of one source ask of Ray's processors together."""
-    return CRAWL_SHARE + PARSE_SHARE * parse_workers + INDEX_SHARE
+def asked(settings: Settings, sources: int = 1) -> tuple[str, float]:
+    """`cluster`'s arguments for what so many sources at a time, and engines that plan, ask for."""
+    source = CRAWL_SHARE + PARSE_SHARE * settings.parse_workers + INDEX_SHARE
+    return settings.ray_address, source * sources + PLANNER_SHARE * settings.planner_replicas
 
 
 class ParseActor:

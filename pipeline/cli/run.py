@@ -57,8 +57,7 @@ def run(
     stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: _stop(stopping))
-    workers = opened.settings.sources_at_once * topology.share(opened.settings.parse_workers)
-    with topology.cluster(opened.settings.ray_address, workers):
+    with topology.cluster(*topology.asked(opened.settings, opened.settings.sources_at_once)):
         err.print(f"{len(files.sources)} sources are declared; Ctrl-C or SIGTERM ends the run")
         scheduler.run(stopping)
     failed = [one for one in came_to.values() if "error" in one]

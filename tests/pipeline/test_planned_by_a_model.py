@@ -164,6 +164,13 @@ def test_a_source_lives_with_its_model_and_no_plan_is_paid_for_twice(
     code, unknown = run("plans", "show", "--url", f"{site.url}/none")
     assert (code, unknown["error"]["code"]) == (2, "unknown_source")
 
+    # A cache that is away is said to be; only a removal insists.
+    settings.write_text(settings.read_text() + f'cache_url = "unix://{tmp_path}/none.sock"\n')
+    code, status = run("status")
+    assert (code, list(status["caches"]["plans"])) == (0, ["away"])
+    code, answer = run("plans", "drop", "--source", "boats")
+    assert (code, answer["error"]["code"]) == (3, "cache_unavailable")
+
 
 def test_an_outage_ends_the_run_and_what_is_no_answer_does_not(run: Run, model: FakeOpenAI) -> None:
     model.always("silence")

@@ -20,6 +20,7 @@ from pipeline.ledger.model import FIRST_PLANNER
 from pipeline.page import STRUCTURAL
 from pipeline.planning import check_planner, check_supported, pinned
 from pipeline.settings import Settings
+from pipeline.topology import CRAWL_SHARE, INDEX_SHARE, PARSE_SHARE, PLANNER_SHARE, asked
 from planner_serving.errors import PlannerUnavailableError
 from planner_serving.structural import StructuralPlanner
 
@@ -111,3 +112,10 @@ def test_an_evaluation_asks_the_model_and_does_not_measure_less() -> None:
     assert planner.asked == 1
     with pytest.raises(PlannerUnavailableError):
         method([Original("f", "md", b"# Boats\n\nTen.")])
+
+
+def test_a_machine_of_its_own_has_room_for_all_that_waits_for_each_other() -> None:
+    """A worker that Ray has no processor for is never started, and its run never ends."""
+    address, shares = asked(Settings(parse_workers=8, planner_replicas=2), sources=3)
+    source = CRAWL_SHARE + 8 * PARSE_SHARE + INDEX_SHARE
+    assert (address, shares) == ("", 3 * source + 2 * PLANNER_SHARE)
