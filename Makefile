@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 VLLM   := .venv-vllm
 MODEL  := .cache/smollm2
 
-.PHONY: quickstart install install-vllm test lint check eval bench fuzz-plans lock lock-vllm clean
+.PHONY: quickstart install install-vllm test lint check eval bench bench-planner fuzz-plans lock lock-vllm clean
 
 ## install from the lock, then run the main job on the example sites, or on SEED=https://...
 quickstart: install
@@ -70,6 +70,10 @@ fuzz-plans: install
 ## the main job by size: half an hour
 bench: install
 	$(BIN)/python -m benchmarks.ingest
+
+## what asking a model costs, on this machine's processor: prefix cache, batches, plan cache, Serve
+bench-planner: install-vllm
+	$(VLLM)/bin/python -m benchmarks.planner $(MODEL)
 
 ## pin what pyproject.toml asks for
 lock: install

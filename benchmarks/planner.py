@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -125,6 +126,7 @@ def row(
                 read += result.input_tokens - result.cached_input_tokens
                 written += result.output_tokens
     seconds = time.perf_counter() - started
+    print(f"{way}: {len(asked)} pages, {seconds:.1f} s", file=sys.stderr, flush=True)
     return Row(way, len(asked), seconds, read / len(asked), written / len(asked))
 
 
@@ -146,7 +148,7 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=2 * BATCH)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    load = os.getloadavg()[0]
+    load = os.getloadavg()[0]  # before this program's own
     made = list(rows(given.model, given.pages))
     if given.json:
         print(json.dumps({"load": load, "rows": [asdict(one) for one in made]}))

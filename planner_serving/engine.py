@@ -92,7 +92,7 @@ class VllmEngine:
 
     def close(self) -> None:
         """End the engine's process; what is in flight ends with `EngineDiedError`."""
-        self._llm.shutdown()
+        self._wait(self._stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
 
     def _wait(self, job: Coroutine[Any, Any, Any]) -> Any:
@@ -112,6 +112,10 @@ class VllmEngine:
                 f"vLLM cannot load {self._options.model}: {_first_line(error)}"
             ) from error
 
+    async def _stop(self) -> None:
+        # In its own loop, so that what waits for the engine ends before the engine does.
+        self._llm.shutdown()
+
     async def _all(self, prompts: Sequence[Prompt]) -> list[Completion | Exception]:
         return list(await asyncio.gather(*map(self._one, prompts)))
 
@@ -125,6 +129,8 @@ class VllmEngine:
             )
         except (TransientError, TerminalError) as error:
             return error
+        except Exception as error:  # of ours, or of the model's template: it costs one prompt
+            return PlannerRefusedError(f"{type(error).__name__}: {_first_line(error)}")
 
     async def _answer(self, prompt: Prompt) -> Completion:
         from vllm.exceptions import VLLMClientError
