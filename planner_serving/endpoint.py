@@ -43,8 +43,13 @@ MOST_BYTES: Final = 1 << 20  # of an answer; one symbol a line takes some hundre
 _TRY_AGAIN: Final = {408, 409, 425, 429, 500, 502, 503, 504}
 #: The key is not taken, or the model not known: the same for every prompt.
 _NOT_OURS: Final = {401, 403, 404}
-#: Fields that are vLLM's own: the grammar, and no thinking aloud before the answer.
-_OWN: Final = ("structured_outputs", "chat_template_kwargs")
+#: What some servers refuse with 400 or 422, and are asked without from then on: how it is called
+#: here, and the words by which a refusal names it.
+_REFUSED: Final = {
+    "own fields": ("structured_outputs", "chat_template_kwargs"),
+    "system role": ("system role", "role system", "'system'", '"system"'),
+    "max_tokens": ("max_completion_tokens",),
+}
 
 
 class EndpointCompleter:
@@ -63,8 +68,10 @@ class EndpointCompleter:
         key: str | None = None,
         timeout: float = TIMEOUT,
         wait: Callable[[float], object] = time.sleep,
+        transport: httpx.BaseTransport | None = None,
     ) -> None:
-        """`url`: `http://host:8000/v1`. Nothing is contacted yet."""
+        """`url`: `http://host:8000/v1`. Nothing is contacted yet. `transport`: another than
+        httpx's own."""
         try:
             address = httpx.URL(url)
         except httpx.InvalidURL as error:
@@ -80,12 +87,13 @@ class EndpointCompleter:
         self._model = model
         self._timeout = timeout
         self._wait = wait
-        self._own = True
+        self._without: frozenset[str] = frozenset()
         self._client = httpx.Client(
             headers={"Authorization": f"Bearer {key}"} if key else {},
             auth=(address.username, address.password) if address.userinfo and not key else None,
             timeout=timeout,
             limits=httpx.Limits(max_connections=CONCURRENCY),
+            transport=transport,
         )
 
     @property
@@ -108,16 +116,17 @@ class EndpointCompleter:
 
     def _asked(self, prompt: Prompt) -> Completion:
         for attempt in range(1, ATTEMPTS + 1):
-            own, pause = self._own, None
+            without, pause = self._without, None
             try:
-                status, headers, body = self._post(self._request(prompt, own))
+                status, headers, body = self._post(self._request(prompt, without))
             except httpx.TransportError as error:
                 problem = f"{type(error).__name__}: {error}"
             else:
                 if status == 200:
                     return self._completion(prompt, body)
-                if own and status in (400, 422) and any(name in body for name in _OWN):
-                    self._own = False
+                refused = _refused(body) - without if status in (400, 422) else frozenset()
+                if refused:
+                    self._without = without | refused
                     continue
                 if status not in _TRY_AGAIN:
                     raise self._refusal(status, body)
@@ -126,18 +135,21 @@ class EndpointCompleter:
                 self._wait(_pause(attempt, pause))
         raise PlannerUnavailableError(f"{self._shown} failed {ATTEMPTS} times, last: {problem}")
 
-    def _request(self, prompt: Prompt, own: bool) -> dict[str, Any]:
+    def _request(self, prompt: Prompt, without: frozenset[str]) -> dict[str, Any]:
+        parts = [("system", prompt.prefix), ("user", prompt.body)]
+        if "system role" in without:
+            parts = [("user", f"{prompt.prefix}\n{prompt.body}")]
+        bound = "max_completion_tokens" if "max_tokens" in without else "max_tokens"
         asked = {
             "model": self._model,
-            "messages": [
-                {"role": "system", "content": prompt.prefix},
-                {"role": "user", "content": prompt.body},
-            ],
-            "max_tokens": prompt.max_tokens,
+            "messages": [{"role": role, "content": text} for role, text in parts],
+            bound: prompt.max_tokens,
             "temperature": 0,
         }
-        fields = ({"regex": prompt.regex}, {"enable_thinking": False})
-        return asked | dict(zip(_OWN, fields, strict=True)) if own else asked
+        if "own fields" not in without:  # vLLM's: the grammar, and no thinking aloud before it
+            asked["structured_outputs"] = {"regex": prompt.regex}
+            asked["chat_template_kwargs"] = {"enable_thinking": False}
+        return asked
 
     def _post(self, asked: Mapping[str, Any]) -> tuple[int, httpx.Headers, str]:
         """Status, headers and text of an answer, in time and not without end."""
@@ -188,6 +200,14 @@ class EndpointCompleter:
 def open_endpoint(url: str, model: str, timeout: float = TIMEOUT) -> EndpointCompleter:
     """The model of this name behind `url`, with the key of the environment."""
     return EndpointCompleter(url, model, os.environ.get("WRAC_PLANNER_KEY"), timeout)
+
+
+def _refused(body: str) -> frozenset[str]:
+    """What a refusal names, of all that a server may be asked without."""
+    said = body.casefold()
+    return frozenset(
+        name for name, words in _REFUSED.items() if any(word in said for word in words)
+    )
 
 
 def _pause(attempt: int, retry_after: str | None) -> float:

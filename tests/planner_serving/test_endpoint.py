@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 
 from chunker.outline import outline
@@ -134,29 +136,59 @@ def test_prose_is_noticed_and_the_page_has_its_structural_plan(server: FakeOpenA
     assert plan.usage.calls == 1
 
 
+OWN = {"structured_outputs", "chat_template_kwargs"}
+
+
 @pytest.mark.parametrize(
-    ("status", "body", "expected", "requests"),
+    ("status", "body", "gone"),
     [
-        (400, "Unrecognized request argument supplied: structured_outputs", Completion, 2),
-        (422, "extra fields not permitted: chat_template_kwargs", Completion, 2),
-        (400, "This model's maximum context length is 4096 tokens", PromptTooLongError, 1),
-        (401, "no such key", PlannerModelError, 1),
+        (400, "Unrecognized request argument supplied: structured_outputs", OWN),
+        (422, "extra fields not permitted: chat_template_kwargs", OWN),
+        (400, "System role not supported", {"system"}),
+        (400, "Use 'max_completion_tokens' instead of 'max_tokens'", {"max_tokens"}),
     ],
 )
-def test_a_server_that_does_not_take_the_grammar_is_asked_without(
-    status: int, body: str, expected: type, requests: int, monkeypatch: pytest.MonkeyPatch
+def test_a_server_that_does_not_take_a_field_is_asked_without_it(
+    status: int, body: str, gone: set[str]
 ) -> None:
-    asked: list[dict[str, Any]] = []
-    good = '{"choices": [{"message": {"content": "12"}, "finish_reason": "stop"}]}'
+    answer, asked = answered([(status, body), (200, GOOD), (200, GOOD)], times=2)
+    said = [{*request, *(m["role"] for m in request["messages"])} for request in asked]
+    assert said[0] - said[1] == gone and said[1] == said[2]
+    assert isinstance(answer, Completion) and answer.text == "12" and answer.output_tokens > 0
 
-    def post(request: dict[str, Any]) -> tuple[int, dict[str, str], str]:
-        asked.append(request)
-        return (200, {}, good) if len(asked) > 1 else (status, {}, body)
 
-    completer = EndpointCompleter("http://host/v1", "m", wait=lambda _: None)
-    monkeypatch.setattr(completer, "_post", post)
-    (answer,) = completer.complete([PROMPT])
-    assert type(answer) is expected and len(asked) == requests
-    if requests == 2:
-        assert "structured_outputs" not in asked[1]
-        assert isinstance(answer, Completion) and answer.output_tokens > 0
+@pytest.mark.parametrize(
+    ("status", "body", "error"),
+    [
+        (400, "This model's maximum context length is 4096 tokens", PromptTooLongError),
+        (401, "no such key", PlannerRefusedError),
+        (302, "", PlannerRefusedError),
+        (200, '{"choices": []}', PlannerAnswerError),
+        (200, '{"choices": [{"message": {"content": 7}}]}', PlannerAnswerError),
+        (200, "[]", PlannerAnswerError),
+    ],
+)
+def test_a_refusal_is_said(status: int, body: str, error: type[Exception]) -> None:
+    answer, asked = answered([(status, body)])
+    assert type(answer) is error and len(asked) == 1
+
+
+GOOD = '{"choices": [{"message": {"content": "12"}, "finish_reason": "stop"}]}'
+
+
+def answered(
+    answers: list[tuple[int, str]], times: int = 1
+) -> tuple[Completion | Exception, list[dict[str, Any]]]:
+    """The last result of asking so many times, with these answers, and all that was sent."""
+    sent: list[dict[str, Any]] = []
+
+    def reply(request: httpx.Request) -> httpx.Response:
+        sent.append(json.loads(request.content))
+        status, body = answers[len(sent) - 1]
+        return httpx.Response(status, text=body)
+
+    transport = httpx.MockTransport(reply)
+    completer = EndpointCompleter("http://host/v1", "m", wait=lambda _: None, transport=transport)
+    for _ in range(times):
+        (answer,) = completer.complete([PROMPT])
+    return answer, sent
