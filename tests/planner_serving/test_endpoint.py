@@ -161,7 +161,7 @@ def test_a_server_that_does_not_take_a_field_is_asked_without_it(
     ("status", "body", "error"),
     [
         (400, "This model's maximum context length is 4096 tokens", PromptTooLongError),
-        (401, "no such key", PlannerRefusedError),
+        (401, "no such key", PlannerModelError),
         (302, "", PlannerRefusedError),
         (200, '{"choices": []}', PlannerAnswerError),
         (200, '{"choices": [{"message": {"content": 7}}]}', PlannerAnswerError),
