@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 VLLM   := .venv-vllm
 MODEL  := .cache/smollm2
 
-.PHONY: quickstart install install-vllm test lint check eval bench bench-planner fuzz-plans lock lock-vllm clean
+.PHONY: quickstart install install-vllm test lint check eval eval-ablation bench bench-planner fuzz-plans lock lock-vllm clean
 
 ## install from the lock, then run the main job on the example sites, or on SEED=https://...
 quickstart: install
@@ -66,6 +66,10 @@ eval: install
 fuzz-plans: install
 	WRAC_FUZZ_ANSWERS=100000 $(BIN)/python -m pytest tests/planner_serving/test_model_planner.py \
 	  -k whatever
+
+## what each choice of chunking and search is worth, one taken back at a time: DIR=...
+eval-ablation: install
+	$(BIN)/python -m benchmarks.eval_ablation "$(DIR)"
 
 ## the main job by size: half an hour
 bench: install

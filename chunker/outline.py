@@ -10,6 +10,7 @@ from itertools import pairwise
 from chunker.model import Document, Outline, OutlineRow, Unit
 from chunker.plain import plain
 from chunker.policy import Policy
+from chunker.tokens import count
 
 #: Longest heading text that is shown, in characters.
 HEADING_CHARS = 160
@@ -82,7 +83,7 @@ def _rows(document: Document, policy: Policy) -> Iterator[OutlineRow]:
             kind=unit.kind,
             level=unit.depth,
             parent=unit.parent,
-            size=size_bucket(unit.tokens),
+            size=size_bucket(_size(unit, raw)),
             role=unit.role,
             text=shown,
             cue=cue,
@@ -90,6 +91,11 @@ def _rows(document: Document, policy: Policy) -> Iterator[OutlineRow]:
             lead_in=leads_in(unit, raw),
             steps=_is_steps(unit, raw, shown),
         )
+
+
+def _size(unit: Unit, raw: str) -> int:
+    """Tokens of a unit's words. Where links lead is shown, and says nothing of how much is said."""
+    return count(plain(raw)) if "](" in raw else unit.tokens
 
 
 def _shown_text(unit: Unit, raw: str) -> str | None:

@@ -18,7 +18,7 @@ PLANNER = "structural"
 class StructuralPlanner:
     """The structural planner behind the `Planner` port."""
 
-    identity = "structural-1"
+    identity = "structural-2"
 
     def plan(self, outline: Outline, policy: Policy) -> Plan:
         """See `plan`."""

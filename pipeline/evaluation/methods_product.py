@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from chunker import parse
-from chunker.model import Document, show
+from chunker.model import Chunk, Document
 from chunker.outline import outline
 from chunker.policy import Policy
 from chunker.tokens import Counter
@@ -23,10 +23,20 @@ _MEDIA_TYPES = {
 }
 
 
-def product_method(policy: Policy, count: Counter, planner: BatchPlanner | None = None) -> Method:
+#: What is embedded of a chunk.
+Read = Callable[[Chunk], str]
+
+
+def product_method(
+    policy: Policy,
+    count: Counter,
+    planner: BatchPlanner | None = None,
+    read: Read = lambda made: made.embedded,
+) -> Method:
     """The product under a policy; `count` is the embedder's tokenizer.
 
-    `planner` asks a model, where the policy names one. Raises what keeps it from being asked.
+    `planner` asks a model, where the policy names one; `read` gives what is embedded. Raises what
+    keeps the model from being asked.
     """
 
     def method(originals: Sequence[Original]) -> list[Piece]:
@@ -42,7 +52,9 @@ def product_method(policy: Policy, count: Counter, planner: BatchPlanner | None 
             for original, document, view, plan in zip(
                 originals, documents, views, plans, strict=True
             )
-            for piece in _pieces(original, document, checked(document, view, plan, policy, count))
+            for piece in _pieces(
+                original, document, checked(document, view, plan, policy, count), read
+            )
         ]
 
     return method
@@ -53,7 +65,9 @@ def _document(original: Original) -> Document:
     return parse(original.body, url, _MEDIA_TYPES[original.ending])
 
 
-def _pieces(original: Original, document: Document, chunked: Chunked) -> Iterator[Piece]:
+def _pieces(
+    original: Original, document: Document, chunked: Chunked, read: Read
+) -> Iterator[Piece]:
     for made in chunked.chunks:
-        path_length = len(show(made.heading_path, made.text)) - len(made.text)
-        yield Piece(made.shown, made.embedded, original.file, path_length, document.lang)
+        path_length = len(made.shown) - len(made.text)
+        yield Piece(made.shown, read(made), original.file, path_length, document.lang)

@@ -34,15 +34,15 @@ class ProductSearch:
 
     def ranking(self, question: str, cosine: Scores) -> list[int]:
         """Indices of pieces, best first."""
-        sides = (cosine, self._sparse(question))
+        sides = (cosine, self.terms(question))
         dense, terms = (
-            [fusion.Candidate(f"{at:08}", self._pages[at], float(side[at])) for at in _best(side)]
+            [fusion.Candidate(f"{at:08}", self._pages[at], float(side[at])) for at in best(side)]
             for side in sides
         )
         fused = fusion.fuse(dense, [one for one in terms if one.score > 0.0], LIMIT)
         return [int(one.key) for one in fused]
 
-    def _sparse(self, question: str) -> Scores:
+    def terms(self, question: str) -> Scores:
         """Term weights times the engine's inverse document frequency."""
         scores = np.zeros(self._total, dtype=np.float32)
         for term in sparse.encode_query(question, self._languages).indices:
@@ -53,6 +53,7 @@ class ProductSearch:
         return scores
 
 
-def _best(scores: Scores) -> list[int]:
+def best(scores: Scores) -> list[int]:
+    """Indices of the candidates that a side gives, best first."""
     order = np.argsort(-scores, kind="stable")
     return [int(at) for at in order[: fusion.depth(LIMIT)]]

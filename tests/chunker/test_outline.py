@@ -104,3 +104,9 @@ def test_sizes_never_go_down() -> None:
 )
 def test_levels_that_contradict_each_other_are_told(levels: list[int], clear: bool) -> None:
     assert levels_clear(levels) is clear
+
+
+def test_where_a_link_leads_says_nothing_of_how_much_is_said() -> None:
+    words = "Read [the guide]({}) and [the manual]({}) before you lift anything at all."
+    short, long = (words.format(url, url) for url in ("/a", "https://example.org/" + "a-b/" * 40))
+    assert [row.size for row in rows(short)] == [row.size for row in rows(long)]
