@@ -154,7 +154,7 @@ def _waiting(job: Job, error: Exception) -> Failed:
 
 
 def _paid(page: Parsed, result: Result) -> Result:
-    """The result; a page that failed after it was planned says what its plan cost."""
-    if isinstance(result, Failed) and isinstance(page, Prepared):
-        return replace(result, usage=page.plan.usage)
-    return result
+    """The result; one that failed says what its planning cost, wherever it failed."""
+    if not isinstance(result, Failed) or not isinstance(page, Prepared | Failed):
+        return result
+    return replace(result, usage=page.plan.usage if isinstance(page, Prepared) else page.usage)

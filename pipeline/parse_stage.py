@@ -150,7 +150,9 @@ class ParseStage:
     def _planned(self, page: _Read, plan: Plan | Exception) -> Parsed:
         """The page by its plan. One that the model is not there for waits."""
         if isinstance(plan, errors.TransientError | errors.PlannerModelError):
-            return Failed(page.job, "planner_unavailable", str(plan), transient=True)
+            return Failed(
+                page.job, "planner_unavailable", str(plan), transient=True, usage=plan.usage
+            )
         made = checked(page.document, page.view, plan, self._source.pins.policy, self._count)
         return Prepared(page.job, page.document, made.plan, made.chunks)
 

@@ -3,12 +3,21 @@
 Every class takes one message, so that errors survive pickling between processes.
 """
 
+from chunker.model import Usage
 
-class TransientError(Exception):
+
+class PlanningError(Exception):
+    """Base of the two kinds."""
+
+    usage = Usage()
+    """What was paid for parts of the page before this ended it."""
+
+
+class TransientError(PlanningError):
     """Trying again later can help. Raise a subclass that says what was unavailable."""
 
 
-class TerminalError(Exception):
+class TerminalError(PlanningError):
     """The same outline fails the same way; trying again is of no use."""
 
 

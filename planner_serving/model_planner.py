@@ -19,6 +19,7 @@ less: that is an error.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -140,16 +141,16 @@ def _finished(page: Draft, results: Sequence[_Result], model: str, there: bool) 
     """
     if not results:
         return page.plan
+    usage = sum((one.usage for one in results if isinstance(one, Completion)), Usage())
     for result in results:
         late = there and isinstance(result, PlannerLateError)
         if isinstance(result, TransientError | PlannerModelError) and not late:
-            return result
+            waits = copy(result)  # other pages may have the same one
+            waits.usage = usage
+            return waits
     repairs: list[str] = []
-    usage = Usage()
     answers: list[tuple[Window, Sequence[str | None]]] = []
     for window, result in zip(page.windows, results, strict=True):
-        if isinstance(result, Completion):
-            usage += result.usage
         symbols = _symbols(result, window.end - window.start, repairs)
         if symbols is not None:
             answers.append((window, symbols))

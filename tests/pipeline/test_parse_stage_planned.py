@@ -97,6 +97,23 @@ def test_a_model_that_is_away_makes_its_page_wait_and_no_other(
     assert isinstance(run(planned, store, NAMES[3:4])[0], Prepared)
 
 
+def test_what_a_page_paid_before_it_had_to_wait_is_said(
+    store: PageStore, model: FakeOpenAI, tmp_path: Path
+) -> None:
+    lines = "".join(f"<p>Opening hours of boat {n}</p><p>It is open.</p>" for n in range(100))
+    long = job(store, f"<main><h1>Boats</h1>{lines}</main>".encode())
+    model.behave = lambda request: "500" if "of boat 99" in str(request) else "answer"
+    planned = stage(store, model, f"sqlite:///{tmp_path}/caches.sqlite")
+    [waits] = planned.run([long], LIMITS)
+    assert isinstance(waits, Failed) and waits.transient
+    calls = waits.usage.calls
+    assert calls > 0 < waits.usage.input_tokens
+    model.always("answer")
+    [done] = planned.run([long], LIMITS)
+    assert isinstance(done, Prepared)
+    assert (done.plan.usage.calls, done.plan.usage.cached_calls) == (1, calls)
+
+
 @pytest.mark.parametrize("behaviour", ["prose", "400", "nonsense"])
 def test_what_is_no_answer_gives_its_page_the_structural_plan(
     store: PageStore, model: FakeOpenAI, tmp_path: Path, behaviour: Any
