@@ -13,7 +13,7 @@ from chunker.model import Document
 from chunker.sniff import Format, sniff
 
 #: Goes up with every change that can change a document.
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 
 
 def parse(

@@ -49,10 +49,13 @@ def _prose(text: str) -> str:
             text = _LINK.sub(r"\2", text)
     if "<" in text:
         text = _TAG.sub(" ", text)
-    text = _LINE.sub("", _SETEXT.sub("", text))
+    if "\n" in text:
+        text = _SETEXT.sub("", text)
+    text = _LINE.sub("", text)
     if "#" in text:  # after the marks of items: the number in `## 1. Start` is no such mark
         text = _HEADING.sub("", text)
     if "|" in text:
         text = _PIPE.sub(" ", _DELIMITER.sub("", text))
-    text = _EMPHASIS.sub("", text)
+    if "*" in text or "_" in text or "~" in text:
+        text = _EMPHASIS.sub("", text)
     return _ESCAPE.sub(r"\1", text) if "\\" in text else text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 import unicodedata
@@ -22,7 +23,7 @@ _HTML = re.compile(
 )
 _XML = re.compile(rb"^\s*<\?xml", re.I)
 #: Bytes that no text has (the MIME Sniffing standard's "binary data bytes"), and the share of
-#: them from which on a body is no text with some damage: noise has 10%.
+#: them from which on a body that is not UTF-8 is no text with some damage: noise has 10%.
 _BINARY = bytes([*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)])
 _NOISE = 0.02
 #: Kinds of characters that text in UTF-16 hardly has, and noise read as UTF-16 to a third.
@@ -133,7 +134,18 @@ def _is_noise(head: bytes, declared: str) -> bool:
         text = head[: len(head) & ~1].decode("utf-16-be" if big else "utf-16-le", "replace")
         odd = sum(unicodedata.category(c) in _NOT_TEXT and c not in "\t\n\r\f\ufeff" for c in text)
         return odd + text.count("\ufffd") > max(1, _WIDE_NOISE * len(text))
-    return len(head) - len(head.translate(None, _BINARY)) > max(1, _NOISE * len(head))
+    if head.count(0) > len(head) // 100:
+        return True
+    odd = len(head) - len(head.translate(None, _BINARY))
+    return odd > max(1, _NOISE * len(head)) and not _is_utf8(head)
+
+
+def _is_utf8(head: bytes) -> bool:
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _archive(body: bytes) -> Format:

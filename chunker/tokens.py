@@ -34,6 +34,12 @@ _lengths: dict[str, int] = {}
 #: White space to Python, and characters that WordPiece takes out without parting the word.
 _CONTROL = re.compile(r"[\x0b\x0c\x1c-\x1f\x85]")
 _SPACE = re.compile(r"[ \t\n\r]+")
+#: A word of ASCII is parted at its signs, each a token, into runs of letters and digits; but for
+#: the names of special tokens.
+_PLAIN = re.compile(r"[!-~]+")
+_SPECIAL = re.compile(r"\[(?:PAD|UNK|CLS|SEP|MASK)\]")
+_RUN = re.compile(r"[A-Za-z0-9]+")
+_SIGN = re.compile(r"[^A-Za-z0-9]")
 
 
 def count(text: str) -> int:
@@ -51,12 +57,29 @@ def count_all(texts: Sequence[str]) -> list[int]:
     split = [_words(text) for text in texts]
     if len(_lengths) > _REMEMBERED:
         _lengths = {}
-    known = _lengths
-    new = list({word for words in split for word in words if word not in known})
+    known = _lengths or _vocabulary()
+    _lengths = known
+    new = {word for words in split for word in words if word not in known}
     if new:
-        encoded = tokenizer().encode_batch_fast(new, add_special_tokens=False)
-        known.update(zip(new, map(len, encoded), strict=True))
+        plain = {word for word in new if _PLAIN.fullmatch(word) and not _SPECIAL.search(word)}
+        runs = {word: _RUN.findall(word.lower()) for word in plain}
+        _encode({run for found in runs.values() for run in found if run not in known})
+        _encode(new - plain)
+        for word, found in runs.items():
+            known[word] = sum(map(known.__getitem__, found), len(_SIGN.findall(word)))
     return [sum(map(known.__getitem__, words)) for words in split]
+
+
+def _encode(words: set[str]) -> None:
+    """Remember how long some words are."""
+    order = list(words)
+    encoded = tokenizer().encode_batch_fast(order, add_special_tokens=False)
+    _lengths.update(zip(order, map(len, encoded), strict=True))
+
+
+def _vocabulary() -> dict[str, int]:
+    """The words that are one token."""
+    return {word: 1 for word in tokenizer().get_vocab() if word.isascii() and word.isalnum()}
 
 
 def _words(text: str) -> list[str]:

@@ -78,7 +78,7 @@ def units(
         if depth is not None:
             del path[depth - 1 :]
         name = f"{piece.kind}_{index + 1}"
-        key = _identity(piece.kind, [text for _, text in path], texts[index])
+        key = _identity(piece.kind, [text for _, text in path], _key(texts[index]))
         seen[key] += 1
         place = bisect_right(starts, piece.start) - 1
         made.append(
@@ -101,21 +101,21 @@ def units(
             )
         )
         if depth is not None:
-            path.append((name, plains[index]))
+            path.append((name, _key(plains[index])))
     return tuple(made)
 
 
 def _identity(kind: str, path: Sequence[str], text: str) -> str:
-    """Hash of what makes a unit the same unit in the next crawl; NFC, white space collapsed."""
-    fields = [kind, *path, text]
+    """Hash of what makes a unit the same unit in the next crawl. Path and text are keys."""
     digest = hashlib.sha256()
-    for field in fields:
-        data = _key(field).encode()
+    for field in (kind, *path, text):
+        data = field.encode()
         digest.update(len(data).to_bytes(4, "big") + data)
     return digest.hexdigest()
 
 
 def _key(text: str) -> str:
+    """A text as it is compared: NFC, white space collapsed."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 

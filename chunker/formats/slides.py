@@ -48,7 +48,9 @@ def _place(path: str) -> str:
 def _slide(number: int, slide: Any) -> str:
     opening = slide.slide_layout.name in {"Title Slide", "Section Header"}
     parts = [f'<section id="slide-{number}">']
-    for shape in _in_order(slide.shapes):
+    shapes = list(_in_order(slide.shapes))
+    titled = False
+    for place, shape in enumerate(shapes, 1):
         kind = shape.placeholder_format.type if shape.is_placeholder else None
         if kind in _FURNITURE:
             continue
@@ -56,8 +58,11 @@ def _slide(number: int, slide: Any) -> str:
             text = " ".join(shape.text_frame.text.split())
             level = 1 if opening else 2
             parts.append(f"<h{level}>{escape(text)}</h{level}>" if text else "")
+            titled |= bool(text)
         else:
-            parts.append(_shape(shape, listed=kind in {PP_PLACEHOLDER.OBJECT, PP_PLACEHOLDER.BODY}))
+            listed = kind in {PP_PLACEHOLDER.OBJECT, PP_PLACEHOLDER.BODY}
+            over = place < len(shapes) and shapes[place].has_table
+            parts.append(_shape(shape, listed=listed, over=over, level=3 if titled else 2))
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         parts.extend(
             f"<p>{escape(paragraph.text)}</p>"
@@ -81,11 +86,12 @@ def _in_order(shapes: Iterable[Any]) -> Iterator[Any]:
             yield shape
 
 
-def _shape(shape: Any, *, listed: bool) -> str:
+def _shape(shape: Any, *, listed: bool, over: bool, level: int) -> str:
+    """One shape. `over`: it stands over a table; `level`: of a line that is a heading in it."""
     if shape.has_table:
         return _table(shape.table)
     if shape.has_text_frame:
-        return _paragraphs(shape.text_frame.paragraphs, listed=listed)
+        return _paragraphs(shape.text_frame.paragraphs, listed, over, level)
     if shape.shape_type == MSO_SHAPE_TYPE.PICTURE:
         alt = shape._element.xpath("string(.//p:cNvPr/@descr)")
         return f'<p><img alt="{escape(alt)}" src=""></p>' if alt else ""
@@ -111,10 +117,11 @@ def _table(table: Any) -> str:
     return f"<table>{''.join(rows)}</table>"
 
 
-def _paragraphs(paragraphs: Iterable[Any], *, listed: bool) -> str:
+def _paragraphs(paragraphs: Iterable[Any], listed: bool, over: bool, level: int) -> str:
     """Paragraphs with a bullet as a nested list, others as they are.
 
-    A slide has no headings below its title: a short bold line over other lines is one.
+    A slide has no headings below its title: a short bold line over other lines, or alone over a
+    table, is one.
     """
     parts: list[str] = []
     open_: list[str] = []
@@ -122,8 +129,8 @@ def _paragraphs(paragraphs: Iterable[Any], *, listed: bool) -> str:
     shown = [(one, inside) for one, inside in shown if inside.strip()]
     for paragraph, inside in shown:
         tag = _bullet(paragraph, listed)
-        if not tag and len(shown) > 1 and _is_bold(paragraph):
-            inside = f"<h3>{inside}</h3>"
+        if not tag and (over or len(shown) > 1) and _is_bold(paragraph):
+            inside = f"<h{level}>{re.sub('</?b>', '', inside)}</h{level}>"
         depth = paragraph.level + 1 if tag else 0
         while len(open_) > depth or (open_ and len(open_) == depth and open_[-1] != tag):
             parts.append(f"</{open_.pop()}>")

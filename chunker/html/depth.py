@@ -14,14 +14,16 @@ _DEEPEST = 512
 _OPEN_FORMATS = 64
 #: A page with fewer tags than this cannot be slow.
 _FEW = 5000
-_TAG = re.compile(r"<(?:(/?)([A-Za-z][^\s/<>]*)[^<>]*>?|!--)")
+#: The beginning of a tag, with its name and the `/` of an end tag, or of a comment.
+_TAG = re.compile(r"<(?:(/?[A-Za-z][^\s/<>]*)|!--)")
+_REST = re.compile(r"[^<>]*>?")
 #: What lies up to the end of these is not markup.
 _RAW = {
     "script": re.compile("</script", re.I),
     "style": re.compile("</style", re.I),
     "textarea": re.compile("</textarea", re.I),
     "title": re.compile("</title", re.I),
-    "": re.compile("-->"),
+    "!--": re.compile("-->"),
 }
 _VOID = frozenset(
     "area base br col embed hr img input link meta param source track wbr".split()  # noqa: SIM905
@@ -52,26 +54,58 @@ def bounded(text: str) -> tuple[str, bool]:
 
 
 def _too_deep(text: str) -> Iterator[tuple[int, int]]:
-    depth = formats = foreign = resume = 0
-    for found in _TAG.finditer(text):
-        if found.start() < resume:
-            continue
-        name = (found[2] or "").lower()
-        if name in _RAW and not found[1]:
-            end = _RAW[name].search(text, found.end())
-            resume = end.start() if end else len(text)
-            continue
-        if name in _VOID or name in _OPTIONAL:
-            continue
-        step = -1 if found[1] else 1
-        if name in {"svg", "math"}:
-            foreign = max(foreign + step, 0)
-        elif foreign and name not in _HTML and found[0].endswith("/>"):
-            continue
-        formatting = name in _FORMATS
-        before = depth > _DEEPEST or (formatting and formats > _OPEN_FORMATS)
-        depth = max(depth + step, 0)
-        formats = max(formats + step, 0) if formatting else formats
-        after = depth > _DEEPEST or (formatting and formats > _OPEN_FORMATS)
-        if before if step < 0 else after:
-            yield found.span()
+    depth = formats = foreign = at = 0
+    kinds = _Kinds()
+    while at < len(text):
+        for found in _TAG.finditer(text, at):
+            name = found[1]
+            kind = kinds[name or "!--"]
+            if kind == _PASSED:
+                continue
+            if kind == _IS_RAW:
+                end = _RAW[(name or "!--").lower()].search(text, found.end())
+                at = end.start() if end else len(text)
+                break
+            step = -1 if name[0] == "/" else 1
+            if kind == _FOREIGN:
+                foreign = max(foreign + step, 0)
+            elif foreign and kind == _OTHER and _end(text, found).endswith("/>"):
+                continue
+            formatting = kind == _FORMAT
+            before = depth > _DEEPEST or (formatting and formats > _OPEN_FORMATS)
+            depth = depth + step if depth or step > 0 else 0
+            if formatting:
+                formats = max(formats + step, 0)
+            after = depth > _DEEPEST or (formatting and formats > _OPEN_FORMATS)
+            if before if step < 0 else after:
+                yield found.start(), found.end() + len(_end(text, found))
+        else:
+            return
+
+
+def _end(text: str, found: re.Match[str]) -> str:
+    """What follows a tag's name, up to its end."""
+    rest = _REST.match(text, found.end())
+    return rest[0] if rest else ""
+
+
+_PASSED, _IS_RAW, _FOREIGN, _FORMAT, _BOX, _OTHER = range(6)
+
+
+class _Kinds(dict[str, int]):
+    """What a tag does to the depth, by its name as it is written."""
+
+    def __missing__(self, name: str) -> int:
+        plain = name.removeprefix("/").lower()
+        if name.lower() in _RAW:
+            kind = _IS_RAW
+        elif plain in _VOID or plain in _OPTIONAL:
+            kind = _PASSED
+        elif plain in {"svg", "math"}:
+            kind = _FOREIGN
+        elif plain in _FORMATS:
+            kind = _FORMAT
+        else:
+            kind = _BOX if plain in _HTML else _OTHER
+        self[name] = kind
+        return kind

@@ -10,7 +10,7 @@ from urllib.parse import urljoin, urlsplit
 from chunker.html.decode import well_formed
 
 #: Collapsed to one space by HTML, and the no-break space with it: it is layout, not text.
-_SPACE = re.compile(r"[ \t\n\r\f\u00a0]+")
+_SPACE = re.compile(r"[ \t\n\r\f\u00a0]{2,}|[\t\n\r\f\u00a0]")
 #: Never seen by a reader, and in the way of every comparison of words.
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 #: Characters that CommonMark could read as a mark in the middle of a line.

@@ -65,6 +65,8 @@ _FRAME_NAMES = bits_of(
 _MANY = 8000
 #: Markup is not believed where it would leave less than this share of the likely content.
 _LYING = 0.3
+#: What nothing speaks against is kept where its score is over this.
+_DOUBT = 0.43
 _CONTENT = TAG_BITS["main"] | TAG_BITS["article"]
 _NEVER = TAG_BITS["footer"] | TAG_BITS["dialog"]
 _AROUND = TAG_BITS["nav"] | TAG_BITS["aside"] | TAG_BITS["header"]
@@ -123,7 +125,7 @@ def kept(blocks: Blocks, words: Floats, score: Floats, free: Flags) -> tuple[Fla
         score = inside
     seen = once(score, words, blocks.text)
     keep, confidence = most_expected(seen, words)
-    return _with_headings(blocks, keep | (free & _plain(blocks, free)), free), confidence
+    return _with_headings(blocks, keep | _plain(blocks, free, score), free), confidence
 
 
 def _framed(blocks: Blocks) -> Flags:
@@ -139,10 +141,11 @@ def _framed(blocks: Blocks) -> Flags:
     return result
 
 
-def _plain(blocks: Blocks, free: Flags) -> Flags:
+def _plain(blocks: Blocks, free: Flags, score: Floats) -> Flags:
     """Blocks that nothing speaks against: no word or tag of their path is one that frames are
-    made of, and they are not mostly links. They are kept whatever their neighbours are, so that
-    an edit elsewhere takes nothing out; on a page that has no frame at all, so are the links."""
+    made of, they are not mostly links, and their score is no low one. They are kept whatever
+    their neighbours are, so that an edit elsewhere takes nothing out; on a page that has no frame
+    at all, so is everything."""
     suspect = np.array(
         [
             bool((blocks.path_names[e] | names) & _FRAME_NAMES)
@@ -155,7 +158,7 @@ def _plain(blocks: Blocks, free: Flags) -> Flags:
     if not (suspect & free).any():
         return free
     linked = np.array(blocks.linked) * 2 > np.array([len(text) for text in blocks.text])
-    result: Flags = ~suspect & ~linked
+    result: Flags = free & ~suspect & ~linked & (score > _DOUBT)
     return result
 
 

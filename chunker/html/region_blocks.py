@@ -168,6 +168,8 @@ class _Walk:
 
 
 _UNMARKED = (0, 0, "")
+#: Attributes beside the class that say something here.
+_MARKING = frozenset(["id", "role", "hidden", "aria-hidden", "style", "aria-controls"])
 
 
 def _marks(attributes: Mapping[str, str | None], controlled: set[str]) -> tuple[int, int, str]:
@@ -177,8 +179,8 @@ def _marks(attributes: Mapping[str, str | None], controlled: set[str]) -> tuple[
     value = attributes.get("class")
     if value:
         names, first = class_of(value)
-        if len(attributes) == 1:
-            return names, 0, first
+    if _MARKING.isdisjoint(attributes):
+        return names, 0, first
     value = attributes.get("id")
     if value:
         names |= name_bits(value)
@@ -249,19 +251,17 @@ def blocks_of(tree: LexborHTMLParser) -> Blocks:
         own, own_tags, first = _marks(attributes, out.controlled) if attributes else _UNMARKED
         own_tags |= TAG_BITS.get(tag, 0)
         child = node.first_child
-        if tag in INLINE and own_tags & HIDDEN:
-            out.unseen[node.mem_id] = "hidden"
-            node = node.next
-            continue
         if tag in INLINE or (tag == "button" and out.tag[current] in _LINES):
-            if child is not None:
+            if own_tags & HIDDEN and tag != "button":
+                out.unseen[node.mem_id] = "hidden"
+            elif child is not None:
                 stack.append((node.next, current, names, tags, in_link))
                 names |= own
                 tags |= own_tags
                 in_link = in_link or tag == "a"
                 node = child
-            else:
-                node = node.next
+                continue
+            node = node.next
             continue
         if walk.leaves:
             walk.flush(current)

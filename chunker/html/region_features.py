@@ -294,6 +294,6 @@ _END = {".": 1, ":": 2, "?": 3, "!": 4, ",": 5, "…": 6, "»": 7, ">": 7, "→"
 
 def _overlap(tokens: list[str], known: set[str]) -> float:
     """Share of the words that are in a set."""
-    if not tokens or not known:
+    if known.isdisjoint(tokens):
         return 0.0
     return sum(map(known.__contains__, tokens)) / len(tokens)

@@ -107,11 +107,18 @@ def class_of(value: str) -> tuple[int, str]:
 @lru_cache(maxsize=16384)
 def name_bits(value: str) -> int:
     """Groups that the words of an attribute value belong to, as a bit mask."""
-    text = value[:400]
-    if not text.islower():
-        text = _CAMEL.sub(" ", text).lower()
     bits = 0
-    for word in _WORD.findall(text):
+    for token in value[:400].split():
+        bits |= _token_bits(token)
+    return bits
+
+
+@lru_cache(maxsize=16384)
+def _token_bits(token: str) -> int:
+    if not token.islower():
+        token = _CAMEL.sub(" ", token).lower()
+    bits = 0
+    for word in _WORD.findall(token):
         bits |= _word_bits(word)
     return bits
 

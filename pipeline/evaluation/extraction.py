@@ -157,9 +157,9 @@ def measure(page: Page, extract: Extractor) -> Score:
         page.kind,
         word_f1(text, page.content),
         len(page.required),
-        sum(_holds(spelled, snippet) for snippet in page.required),
+        sum(holds(spelled, snippet) for snippet in page.required),
         len(page.forbidden),
-        sum(_holds(spelled, snippet) for snippet in page.forbidden),
+        sum(holds(spelled, snippet) for snippet in page.forbidden),
         spent,
         error,
     )
@@ -186,7 +186,8 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def _holds(spelled: str, snippet: str) -> bool:
+def holds(spelled: str, snippet: str) -> bool:
+    """Whether a text, as its words with a space around each, has a snippet."""
     return f" {' '.join(_words(snippet))} " in spelled
 
 

@@ -68,6 +68,28 @@ def test_pptx_a_slide_is_a_section() -> None:
     assert [unit.locator for unit in document.units] == ["slide=1"] + ["slide=2"] * 4
 
 
+@pytest.mark.parametrize(("layout", "heading"), [(5, "### Prices"), (6, "## Prices")])
+def test_pptx_a_bold_line_alone_over_a_table_is_its_heading(layout: int, heading: str) -> None:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[layout])
+    if slide.shapes.title is not None:
+        slide.shapes.title.text = "Parts"
+    for over in (True, False):
+        place = Inches(1), Inches(1), Inches(4), Inches(1)
+        line = slide.shapes.add_textbox(*place).text_frame.paragraphs[0].add_run()
+        line.text, line.font.bold = "Prices" if over else "Ask us", True
+        if over:
+            slide.shapes.add_table(1, 2, *place).table.cell(0, 0).text = "a"
+    made = io.BytesIO()
+    deck.save(made)
+    found = shown(chunker.parse(made.getvalue(), "https://example.com/x.pptx"))
+    assert found[-3:] == [
+        ("heading", heading),
+        ("table", "| a |\n| --- |"),
+        ("text", "**Ask us**"),
+    ]
+
+
 def test_xlsx_a_sheet_is_a_table() -> None:
     body = workbook({"Prices": [["Part", "Price"], ["Filter", 400], ["", ""], ["Pads", 2.5]]})
     document = chunker.parse(body, "https://example.com/price_list.xlsx")

@@ -12,7 +12,7 @@ from chunker.html.classifier.model import load
 from chunker.html.region import Region, choose
 from chunker.html.region_blocks import UNSEEN, blocks_of
 from chunker.html.region_names import BITS, name_bits
-from chunker.html.region_scores import most_expected
+from chunker.html.region_scores import CAUTION, most_expected
 from chunker.profile import fingerprint
 
 URL = "https://site.example/guides/brakes"
@@ -210,7 +210,7 @@ def test_the_choice_is_the_best_of_all_for_its_score() -> None:
 
     def curve(chosen: np.ndarray) -> float:
         hit = float((score * words)[chosen].sum())
-        return 2 * hit / float(words[chosen].sum() + 0.7 * (score * words).sum())
+        return 2 * hit / float(words[chosen].sum() + CAUTION * (score * words).sum())
 
     every = [np.array([bool(n >> i & 1) for i in range(4)]) for n in range(1, 16)]
     assert max(curve(chosen) for chosen in every) == curve(keep)

@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float32]
 
-_ROWS = 4096
+#: Rows at a time: what they are compared to stays in the processor's cache.
+_ROWS = 512
 
 
 @dataclass(frozen=True, slots=True)
