@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import ray
 
+from crawler.access import Access
 from crawler.model import Politeness, Scope, Tally
 from crawler.ports import Frontier
 
@@ -17,6 +18,7 @@ def crawl(
     politeness: Politeness,
     open_frontier: Callable[[], Frontier],
     progress: Callable[[Tally], None] | None = None,
+    open_access: Callable[[], Access | None] = lambda: None,
 ) -> Tally:
     """`crawler.crawl.run` in a worker process of its own, which ends with it.
 
@@ -25,4 +27,4 @@ def crawl(
     """
     from crawler.crawl import run
 
-    return run(source, scope, politeness, open_frontier(), progress)
+    return run(source, scope, politeness, open_frontier(), progress, open_access())

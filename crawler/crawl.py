@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from scrapy.crawler import AsyncCrawlerProcess
 
+from crawler.access import Access
 from crawler.discovery import Discovery
 from crawler.frontier_thread import FrontierThread
 from crawler.memory import Listing, MemoryFrontier
@@ -24,20 +25,23 @@ def run(
     politeness: Politeness,
     frontier: Frontier,
     progress: Callable[[Tally], None] | None = None,
+    access: Access | None = None,
 ) -> Tally:
     """Crawls until the frontier hands out nothing and nothing is in flight; returns the counts.
 
     `source` names the crawl in logs. Once a process: a Twisted reactor cannot be started twice (see
     `crawler/actor.py`). The frontier is called from one thread, which is not the caller's.
     `progress` is called after every record, on the caller's thread, with the tally that is being
-    counted. Raises SeedError, InvalidUrlError for a host that is none, and what the frontier or
-    `progress` raises, which ends the crawl; a page that fails is an outcome, never an exception.
+    counted. `access` is how the site lets the crawler in. Raises SeedError, InvalidUrlError for a
+    host that is none, AccessError where the site does not let the crawler in (any more), and what
+    the frontier or `progress` raises, which ends the crawl; a page that fails is an outcome, never
+    an exception.
     """
     # What Scrapy warns of (bodies over the limit, and the like) is in the outcomes.
     logging.getLogger("scrapy").setLevel(logging.ERROR)
     find_authorities()
     discovery = Discovery(Rules(scope), scope.max_per_template)
-    settings = for_crawl(scope, politeness)
+    settings = for_crawl(scope, politeness, access)
     tally = Tally()
     thread = FrontierThread(frontier)
     process = AsyncCrawlerProcess(settings)
@@ -51,6 +55,7 @@ def run(
         tally=tally,
         progress=progress,
         fast_hosts=frozenset(allowed_names(scope)),
+        access=access,
     )
     try:
         process.start(install_signal_handlers=False)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CannotResolveHostError
 from scrapy.http import Response
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.error import DNSLookupError
 
 from crawler import reasons
 from crawler.addresses import GuardedResolver
@@ -31,11 +33,25 @@ class GuardedHandler(HTTP11DownloadHandler):
         self._pace: Pace = crawler.spider.pace  # type: ignore[union-attr]
         self._tally: Tally = crawler.spider.tally  # type: ignore[union-attr]
 
+    async def _check(self, name: str) -> None:
+        """Where a proxy connects, this machine's look-up of the name is checked in its place."""
+        from twisted.internet import reactor
+
+        look_up: Any = reactor.resolve
+        try:
+            address: str = await maybe_deferred_to_future(look_up(name))
+        except DNSLookupError as error:
+            raise CannotResolveHostError(str(error)) from error
+        if not self._resolver.may_connect(name, address):
+            raise RefusedError(reasons.FORBIDDEN_ADDRESS, f"{name} is {address}")
+
     async def download_request(self, request: Request) -> Response:
         name = host(request.url)
         await self._pace.turn(name)
         self._tally.requests += 1
         try:
+            if request.meta.get("proxy"):
+                await self._check(name)
             response = await super().download_request(request)
         except CannotResolveHostError as error:
             self._tally.requests -= 1

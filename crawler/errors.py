@@ -17,6 +17,10 @@ class InvalidUrlError(TerminalError):
     """A string cannot be read as a URL (no host, a malformed IPv6 address, a bad port)."""
 
 
+class AccessError(TerminalError):
+    """A site does not let the crawler in: it could not log in, or its log-in has expired."""
+
+
 class RefusedError(TerminalError):
     """A request was not made, or its response not kept, by a rule. `reason` is the fixed word."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from crawler.access import Access, hosts_of
 from crawler.model import Politeness, Scope
 from crawler.urls import from_name, host
 
@@ -33,6 +34,7 @@ SETTINGS: dict[str, Any] = {
         "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
         "crawler.redirects.FileRedirectMiddleware": 600,
         "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
+        "crawler.access.AccessMiddleware": 700,
         "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": None,
         "scrapy.downloadermiddlewares.stats.DownloaderStats": None,
         "scrapy.downloadermiddlewares.httpcache.HttpCacheMiddleware": None,
@@ -93,7 +95,12 @@ def allowed_names(scope: Scope) -> tuple[str, ...]:
     return tuple(host(from_name(name)) for name in scope.allow_hosts)
 
 
-def for_crawl(scope: Scope, politeness: Politeness) -> dict[str, Any]:
+def _proxies(access: Access | None) -> tuple[str, ...]:
+    """The name of the proxy: the operator's own, it may be a private host."""
+    return (host(access.proxy),) if access is not None and access.proxy else ()
+
+
+def for_crawl(scope: Scope, politeness: Politeness, access: Access | None = None) -> dict[str, Any]:
     """The settings of one crawl."""
     fast = {"concurrency": politeness.concurrency_per_host, "delay": politeness.delay}
     headers = SETTINGS["DEFAULT_REQUEST_HEADERS"]
@@ -112,7 +119,9 @@ def for_crawl(scope: Scope, politeness: Politeness) -> dict[str, Any]:
         "DOWNLOAD_MAXSIZE": politeness.max_body_bytes,
         "DOWNLOAD_VERIFY_CERTIFICATES": politeness.verify_tls,
         "AUTOTHROTTLE_TARGET_CONCURRENCY": float(politeness.concurrency_per_host),
-        "ALLOW_HOSTS": list(allowed_names(scope)),
+        "ALLOW_HOSTS": [*allowed_names(scope), *_proxies(access)],
+        "ACCESS": access,
+        "ACCESS_HOSTS": sorted(hosts_of(scope.seeds, scope.hosts)),
         # AutoThrottle starts every host slowly; named private ones are the user's own.
         "DOWNLOAD_SLOTS": {name: dict(fast) for name in allowed_names(scope)},
     }

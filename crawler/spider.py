@@ -19,6 +19,7 @@ from scrapy.http.request import NO_CALLBACK
 from twisted.python.failure import Failure
 
 from crawler import reasons
+from crawler.access import Access
 from crawler.discovery import Discovery
 from crawler.failures import classify
 from crawler.frontier_thread import FrontierThread
@@ -26,6 +27,7 @@ from crawler.links import Link
 from crawler.model import Fetched, Found, Missed, NotModified, Outcome, Politeness, Tally, Task
 from crawler.outcome import visit
 from crawler.pace import Pace
+from crawler.session import Session
 from crawler.settings import HOSTS_AT_ONCE
 from crawler.sitemaps import SitemapReader
 from crawler.urls import host, origin
@@ -50,6 +52,7 @@ class SiteSpider(Spider):
         tally: Tally,
         progress: Callable[[Tally], None] | None,
         fast_hosts: frozenset[str],
+        access: Access | None = None,
     ) -> None:
         super().__init__(name)
         self.pace = Pace(politeness.delay, memory=frontier)
@@ -60,7 +63,12 @@ class SiteSpider(Spider):
         self._frontier = frontier
         self._progress = progress
         self._fast_hosts = fast_hosts
-        self._walls = Walls(self._ask, frontier.stored)
+        self._walls = Walls(self._ask_for, frontier.stored)
+        self._session = (
+            Session(access, discovery.rules.seeds[0], self._ask)
+            if access is not None and access.lets_in
+            else None
+        )
         self._sitemaps = SitemapReader(
             politeness.max_body_bytes, self._listed, lambda: self._window.found()
         )
@@ -80,6 +88,8 @@ class SiteSpider(Spider):
     async def start(self) -> AsyncIterator[Request]:
         seeds = self._discovery.rules.seeds
         with self._fatal():
+            if self._session is not None:
+                await self._session.open()
             await self._frontier.accepted(self._discovery.accepted_before)
             why_not = self._discovery.rules.why_not
             await self._tell(tuple(Found(seed, 0, None, why_not(seed)) for seed in seeds))
@@ -97,6 +107,8 @@ class SiteSpider(Spider):
                         await self._settle(task, missed)
                     else:
                         yield request
+            if self._session is not None:
+                await self._session.close()
 
     def announce(self, sitemaps: Iterable[str]) -> None:
         """A robots.txt names sitemaps; where no link is followed, they could add nothing."""
@@ -107,6 +119,9 @@ class SiteSpider(Spider):
 
     async def page(self, response: Response, task: Task) -> None:
         """Callback of a task that got an answer, whatever its status."""
+        if self._session is not None:
+            with self._fatal():
+                await self._session.saw(response)
         try:
             agent = self.settings["ROBOTSTXT_USER_AGENT"]
             outcome = visit(task, response, self._discovery, agent)
@@ -125,10 +140,12 @@ class SiteSpider(Spider):
         reason, transient, detail = classify(failure.value or failure)
         await self._settle(task, Missed(task.url, reason, None, _now(), transient, detail))
 
-    async def _ask(self, url: str) -> Response:
+    async def _ask(self, request: Request) -> Response:
         """The answer to a request that is no task's, whatever its status."""
-        request = Request(url, callback=NO_CALLBACK, meta={"dont_redirect": True})
-        return await self.crawler.engine.download_async(request)
+        return await self.crawler.engine.download_async(request.replace(callback=NO_CALLBACK))
+
+    async def _ask_for(self, url: str) -> Response:
+        return await self._ask(Request(url, meta={"dont_redirect": True}))
 
     def _request(self, task: Task) -> Request:
         headers = {}

@@ -13,6 +13,7 @@ from pipeline.ingest import declare
 from pipeline.ledger.schedules import next_day
 from pipeline.parts import Parts
 from pipeline.sources import Declared
+from pipeline.sources.access import OpenAccess
 from pipeline.turn import Bounds, Ingested, turn
 
 log = structlog.get_logger()
@@ -31,6 +32,8 @@ class Keeper:
         """One turn of a source; needs `topology.cluster` around it. Raises what ended it."""
         parts, ledger, name = self.parts, self.parts.ledger, declared.name
         spec = declared.spec
+        access = OpenAccess(name, spec.access)
+        access()  # a variable that is not set is told before anything is asked
         if spec.ignore_robots is not None:
             log.warning("robots.txt is not followed", source=name, reason=spec.ignore_robots)
         if ledger.sources.find(name) is None:
@@ -43,7 +46,9 @@ class Keeper:
                 until=began + timedelta(seconds=parts.settings.turn_seconds),
                 stopping=stopping,
             )
-            result = turn(parts, run, spec.politeness(parts.settings), bounds=bounds)
+            result = turn(
+                parts, run, spec.politeness(parts.settings), bounds=bounds, open_access=access
+            )
             ledger.revisits.fit(name, datetime.now(UTC))
             ledger.schedules.ended(name, self._next(declared, result, began))
         return result

@@ -14,13 +14,14 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import ceil
 from typing import Any
 
 import ray
 from ray.exceptions import RayError, RayTaskError, WorkerCrashedError
 
+from crawler.access import Access
 from crawler.actor import crawl
 from crawler.model import Politeness, Tally
 from pipeline import crawling
@@ -127,8 +128,16 @@ class IndexActor:
 class Crawl:
     """A crawl that runs in a worker of its own."""
 
-    def __init__(self, parts: Parts, source: Source, runner: str, asked: Politeness) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        source: Source,
+        runner: str,
+        asked: Politeness,
+        open_access: Callable[[], Access | None] = lambda: None,
+    ) -> None:
         self._parts, self._source, self._runner, self._asked = parts, source, runner, asked
+        self._open_access = open_access
         self._ref = self._start()
         self._left = RESTARTS
         self._closed = False
@@ -172,6 +181,8 @@ class Crawl:
             self._source.scope,
             self._asked,
             crawling.OpenFrontier(self._parts, self._source, self._runner),
+            None,
+            self._open_access,
         )
 
     def _died(self) -> bool:

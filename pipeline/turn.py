@@ -12,6 +12,8 @@ from typing import Protocol
 import structlog
 
 from crawler import reasons
+from crawler.access import Access
+from crawler.errors import AccessError
 from crawler.model import Politeness, Tally
 from crawler.urls import host
 from pipeline import profiling
@@ -108,10 +110,12 @@ def turn(
     on_progress: Callable[[Progress], None] = lambda _: None,
     bounds: Bounds | None = None,
     instead: Callable[[Source], Crawling] | None = None,
+    open_access: Callable[[], Access | None] = lambda: None,
 ) -> Ingested:
     """Go on with the source's pass, or begin the next; needs `topology.cluster` around it.
 
-    `instead`: where pages come from that are not crawled.
+    `instead`: where pages come from that are not crawled. `open_access` gives, in the process that
+    crawls, what the site lets the crawler in by; a site that does not any more pauses the source.
 
     What is cut short is gone on with by the next turn. Raises `EmptySourceError` where a whole
     pass found no page, `ServiceMissingError` where a service stays away.
@@ -128,7 +132,7 @@ def turn(
     check_index(parts, source)
     if instead is None:
         check_named(asked, source.scope)
-        crawl: Crawling = topology.Crawl(parts, source, run.runner, asked)
+        crawl: Crawling = topology.Crawl(parts, source, run.runner, asked, open_access)
     else:
         crawl = instead(source)
     pool = topology.RayPool(parts, source)
@@ -141,7 +145,7 @@ def turn(
             loop.hold(lambda: crawling() and _fetched(ledger, name) < profiling.FIRST_PAGES)
             source = profiling.begin(ledger, parts.store, source, pool.marks)
         loop.run(more=crawling)
-        tally = crawl.result()
+        tally = _result(crawl, ledger, name)
         whole = not bounds.stopping() and not _is_cut(ledger, run)
         if whole:
             share = parts.settings.max_deleted
@@ -214,6 +218,14 @@ def watch(
             due = time.monotonic() + max(PROGRESS, 50 * (time.monotonic() - began))
 
     return moved
+
+
+def _result(crawl: Crawling, ledger: Ledger, name: str) -> Tally:
+    try:
+        return crawl.result()
+    except AccessError as error:
+        ledger.schedules.pause(name, str(error))
+        raise
 
 
 def _until_stopped(

@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from crawler.access import Access
 from crawler.model import Politeness, Scope
 from tests.crawler.sqlite_frontier import SqliteFrontier
 
@@ -22,6 +23,7 @@ PROCESSES.set_forkserver_preload(
     [
         "tests.crawler.crawling",
         "crawler.crawl",
+        "crawler.access",
         "crawler.addresses",
         "crawler.compression",
         "crawler.download",
@@ -41,11 +43,12 @@ class Crawl:
 
     def __init__(self, ledger: Path | None, seed: str, **options: Any) -> None:
         """Options are fields of Scope and Politeness."""
+        access = options.pop("access", None)
         politeness = {name: options.pop(name) for name in POLITENESS & set(options)}
         scope = Scope(seeds=(seed,), **{"allow_hosts": ("127.0.0.1",), **options})
         self._answers, theirs = PROCESSES.Pipe(duplex=False)
         self._process = PROCESSES.Process(
-            target=_run, args=(theirs, ledger, scope, Politeness(AGENT, **politeness))
+            target=_run, args=(theirs, ledger, scope, Politeness(AGENT, **politeness), access)
         )
         self._process.start()
         theirs.close()
@@ -73,7 +76,13 @@ def ledger_of(path: Path) -> SqliteFrontier:
     return SqliteFrontier(path, "the test")
 
 
-def _run(answers: Connection, ledger: Path | None, scope: Scope, politeness: Politeness) -> None:
+def _run(
+    answers: Connection,
+    ledger: Path | None,
+    scope: Scope,
+    politeness: Politeness,
+    access: Access | None,
+) -> None:
     from crawler.crawl import dry_run, run
 
     try:
@@ -81,6 +90,6 @@ def _run(answers: Connection, ledger: Path | None, scope: Scope, politeness: Pol
             answers.send(dry_run("site", scope, politeness))
         else:
             frontier = SqliteFrontier(ledger, str(os.getpid()), scope.max_pages)
-            answers.send(run("site", scope, politeness, frontier))
+            answers.send(run("site", scope, politeness, frontier, access=access))
     except Exception as error:
         answers.send(error)

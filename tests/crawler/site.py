@@ -31,6 +31,7 @@ class Asked:
     path: str
     at: float
     headers: Mapping[str, str]
+    body: str = ""
 
 
 Route = Answer | Callable[["Asked", int], Answer]
@@ -126,9 +127,13 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
+        def do_POST(self) -> None:
+            self.do_GET()
+
         def do_GET(self) -> None:
             headers = {name.lower(): value for name, value in self.headers.items()}
-            answer = site.answer(Asked(self.path, time.monotonic(), headers))
+            body = self.rfile.read(int(headers.get("content-length", 0))).decode()
+            answer = site.answer(Asked(self.path, time.monotonic(), headers, body))
             site.answered()
             # A client that has seen enough closes the connection.
             with suppress(ConnectionError):

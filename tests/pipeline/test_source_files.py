@@ -13,6 +13,8 @@ from chunker.policy import Policy
 from pipeline.errors import UsageError
 from pipeline.settings import Settings
 from pipeline.sources import durations, edit, read
+from pipeline.sources.access import OpenAccess
+from pipeline.sources.spec import AccessSpec
 from pipeline.sources.watched import WatchedFiles
 
 TWO = '[sources.two]\nseeds = ["b.example"]\n[sources.three]\nseeds = ["c.example"]\n'
@@ -146,3 +148,19 @@ def test_a_change_is_taken_while_a_run_lasts_and_a_mistake_is_not(tmp_path: Path
 def test_a_span_is_spelt_as_it_is_read(seconds: int) -> None:
     span = timedelta(seconds=seconds)
     assert durations.parse(durations.spell(span)) == span
+
+
+def test_secrets_come_from_variables_that_are_named_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spec = AccessSpec.model_validate({"bearer": "SITE_TOKEN", "cookies": {"sid": "SITE_SESSION"}})
+    opened = OpenAccess("docs", spec)
+    with pytest.raises(UsageError, match="SITE_SESSION is not set"):
+        opened()
+    monkeypatch.setenv("SITE_TOKEN", "o-mega-secret")
+    monkeypatch.setenv("SITE_SESSION", "o-mega-secret")
+    access = opened()
+    assert access is not None
+    assert access.sent == {"Authorization": "Bearer o-mega-secret"}
+    assert "o-mega" not in repr(access) + repr(opened)
+    assert OpenAccess("docs", AccessSpec.model_validate({}))() is None
