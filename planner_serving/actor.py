@@ -49,7 +49,11 @@ class ServeOptions:
     """How many engines, where, and what runs them."""
 
     most: int = 1
-    """Engines at the busiest; with nothing to plan there are none, after ten minutes."""
+    """Engines at the busiest."""
+    busy_seconds: float = 30.0
+    """Until another engine is started, while those that run have more than they can do."""
+    quiet_seconds: float = 600.0
+    """Until an engine goes that has too little to do, and the last one that has nothing."""
     python: str = ""
     """Interpreter of the replicas, where vLLM is installed; empty: as this process."""
     start_seconds: float = 600.0
@@ -160,7 +164,7 @@ class Starter:
         if not options.grows:
             _check_gpus(engine.gpus)
         serve.start(proxy_location="Disabled")  # pages come through handles, nothing listens
-        target = serve.RunTarget(_application(engine, options), name, route_prefix=None)
+        target = serve.RunTarget(application(engine, options), name, route_prefix=None)
         serve.run_many([target], wait_for_applications_running=False)
         try:
             _wait(name, options.start_seconds)
@@ -188,7 +192,8 @@ def _named_errors(seconds: float) -> Iterator[None]:
         raise EngineDiedError("a planner replica ended while it had pages") from error
 
 
-def _application(engine: EngineOptions, options: ServeOptions) -> Any:
+def application(engine: EngineOptions, options: ServeOptions) -> Any:
+    """The Serve application of one model: replicas that come and go with what they are asked."""
     environment: dict[str, Any] = {"env_vars": ENVIRONMENT}
     if options.python:
         environment["py_executable"] = options.python
@@ -206,6 +211,8 @@ def _application(engine: EngineOptions, options: ServeOptions) -> Any:
                 initial_replicas=1,
                 max_replicas=options.most,
                 target_ongoing_requests=BUSY,
+                upscale_delay_s=options.busy_seconds,
+                downscale_delay_s=options.quiet_seconds,
             ),
             max_ongoing_requests=IN_FLIGHT,
             health_check_period_s=HEALTH_PERIOD,
