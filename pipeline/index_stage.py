@@ -96,7 +96,7 @@ class IndexStage:
         source, job = self._source, page.job
         # The record first: whatever is in the index can be explained.
         ids = [point.id for point in made_points]
-        record = records.to_json(page.document, page.plan, page.chunks, ids)
+        record = records.to_json(job, page.document, page.plan, page.chunks, ids)
         self._store.put_record(source.customer, source.name, source.build, job.url, record)
         swap = self._index.replace_page(self._slot, job.url, made_points)
         texts = [chunk.embedded for chunk in page.chunks]

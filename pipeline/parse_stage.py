@@ -20,6 +20,7 @@ from chunker import tokens
 from chunker.errors import TerminalError
 from chunker.model import Document, Outline, Plan
 from chunker.outline import outline
+from pipeline import records
 from pipeline.errors import PipelineError, TransientError
 from pipeline.ledger import Job, Source
 from pipeline.page import STRUCTURAL, checked
@@ -124,19 +125,32 @@ class ParseStage:
         if job.body_hash is None:
             return Removal(job)
         source = self._source
+        document = self._known(job) or self._parsed(job, job.body_hash)
+        if document.content_hash == job.document_hash:
+            return Unchanged(job)
+        if job.chunks and job.has_changed and not any(u.role == "body" for u in document.units):
+            return Emptied(job)
+        return _Read(job, document, outline(document, source.pins.policy))
+
+    def _parsed(self, job: Job, body_hash: str) -> Document:
+        source = self._source
         document = chunker.parse(
-            self._store.body(source.customer, job.body_hash),
+            self._store.body(source.customer, body_hash),
             job.url,
             job.content_type,
             source=job.source,
             verdicts=self._verdicts(job.verdicts),
         )
         self._store.put_blocks(source.customer, source.name, job.url, document.blocks)
-        if document.content_hash == job.document_hash:
-            return Unchanged(job)
-        if job.chunks and job.has_changed and not any(u.role == "body" for u in document.units):
-            return Emptied(job)
-        return _Read(job, document, outline(document, source.pins.policy))
+        return document
+
+    def _known(self, job: Job) -> Document | None:
+        """The document as it was parsed, where only what comes after parsing differs."""
+        if job.indexed_at is None or job.document_hash is not None:
+            return None  # never parsed, or it is the body that differs
+        source = self._source
+        stored = self._store.record(source.customer, source.name, source.build, job.url)
+        return None if stored is None else records.document_of(stored, job)
 
     def _proposed(
         self, planner: Callable[[], BatchPlanner], views: Sequence[Outline]

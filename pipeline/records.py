@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from chunker import PARSER_VERSION
 from chunker.chunks import assemble
 from chunker.model import Boundary, Chunk, Document, Plan, Unit, Usage
+from pipeline.ledger import Job
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,30 +37,48 @@ class Record:
 
 
 def to_json(
-    document: Document, plan: Plan, chunks: Sequence[Chunk], point_ids: Sequence[str]
+    job: Job, document: Document, plan: Plan, chunks: Sequence[Chunk], point_ids: Sequence[str]
 ) -> dict[str, Any]:
-    """The record of a page whose chunks are, in order, the points of these ids."""
+    """The record of a job's page whose chunks are, in order, the points of these ids."""
     origins = [
         Origin(id, chunk.heading_path, chunk.unit_ids, chunk.spans)
         for id, chunk in zip(point_ids, chunks, strict=True)
     ]
     return {
+        "of": _source_of(job),
         "document": {k: v for k, v in asdict(document).items() if k != "blocks"},
         "plan": asdict(plan),
         "origins": [asdict(origin) for origin in origins],
     }
 
 
+def document_of(value: Mapping[str, Any], job: Job) -> Document | None:
+    """The document of a record, where parsing what the job wants would give the same."""
+    document = value["document"]
+    if value.get("of") != _source_of(job) or document["parser_version"] != PARSER_VERSION:
+        return None
+    return _document(document)
+
+
+def _source_of(job: Job) -> str:
+    """What a page is parsed from: body and verdicts, as they stand in `wanted` before the pins."""
+    return (job.wanted or "").rpartition(":")[0]
+
+
+def _document(value: Mapping[str, Any]) -> Document:
+    return Document(
+        **{
+            **value,
+            "units": tuple(Unit(**unit) for unit in value["units"]),
+            "notes": tuple(value["notes"]),
+        }
+    )
+
+
 def from_json(value: Mapping[str, Any]) -> Record:
-    document, plan = value["document"], value["plan"]
+    plan = value["plan"]
     return Record(
-        document=Document(
-            **{
-                **document,
-                "units": tuple(Unit(**unit) for unit in document["units"]),
-                "notes": tuple(document["notes"]),
-            }
-        ),
+        document=_document(value["document"]),
         plan=Plan(
             **{
                 **plan,

@@ -107,7 +107,7 @@ def _prepared(parts: Parts, source: Source, url: str, digest: str, count: int) -
     job = Job(
         source=source.name,
         url=url,
-        wanted="",
+        wanted=stored.get("of", "") + ":",  # its record says again what it was parsed from
         body_hash=digest,
         content_type="",
         title=record.document.title,

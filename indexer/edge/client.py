@@ -22,6 +22,8 @@ from indexer.fusion import Fused
 from indexer.model import Hit, Point, Slot, SparseVector, Stored, Swap, Vector
 from indexer.payload import hit, one_embedder, rows, stored, terms
 
+#: Starts the index process; home, seconds of idleness and a file descriptor are added to it.
+PROGRAM = (sys.executable, "-m", "indexer.edge")
 START_LOCK = "start.lock"
 START_TIMEOUT = 60.0  # seconds for the index process to be ready
 ANSWER_TIMEOUT = 120.0  # seconds for one answer: a long page may be before it
@@ -165,7 +167,7 @@ class EdgeIndex:
         ready, told = os.pipe()
         try:
             paths = [str(Path(indexer.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
-            command = [sys.executable, "-m", "indexer.edge", str(self._home), str(self._idle)]
+            command = [*PROGRAM, str(self._home), str(self._idle)]
             with (self._home / "logs" / "index.log").open("ab") as output:
                 subprocess.run(
                     [*command, str(told)],

@@ -14,6 +14,7 @@ import pytest
 from chunker import tokens
 from chunker.policy import Policy
 from crawler.model import Scope
+from pipeline import records
 from pipeline.ledger import Job, Pins, Source
 from pipeline.pages import Emptied, Failed, Prepared, Removal, Unchanged
 from pipeline.pagestore import PageStore
@@ -70,6 +71,28 @@ def test_a_page_comes_out_checked_and_chunked(stage: ParseStage, store: PageStor
     assert isinstance(page, Prepared)
     assert "nine o'clock" in page.chunks[0].text
     assert store.blocks("acme", "docs", page.job.url)
+
+
+def test_what_differs_after_parsing_alone_is_not_parsed_again(
+    stage: ParseStage, store: PageStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = job(store, SMALL)
+    [page] = stage.run([first])
+    assert isinstance(page, Prepared)
+    record = records.to_json(first, page.document, page.plan, page.chunks, ["id"])
+    store.put_record("acme", "docs", 1, first.url, record)
+    again = replace(first, wanted=f"{first.body_hash}::other", indexed_at=NOW)
+    other = replace(again, wanted=f"{first.body_hash}:verdicts:pins")
+    with monkeypatch.context() as patched:
+        patched.setattr("chunker.parse", None)
+        [kept] = stage.run([again])
+        assert isinstance(kept, Prepared)
+        assert kept.chunks == page.chunks
+        [failed] = stage.run([other])  # other verdicts: it would have to be parsed
+        assert isinstance(failed, Failed)
+        patched.setattr("pipeline.records.PARSER_VERSION", "next")
+        [failed] = stage.run([again])
+        assert isinstance(failed, Failed)
 
 
 def test_an_equal_document_is_recognised(stage: ParseStage, store: PageStore) -> None:
