@@ -56,6 +56,7 @@ def _print(result: Mapping[str, Any], usage: Mapping[str, Any]) -> None:
         retrieval_tables.differences(result, "fused"),
         retrieval_tables.differences(result, "dense"),
         retrieval_tables.parts(result),
+        retrieval_tables.parts(result, "search"),
         tokens.cells(usage),
     ):
         print(f"\n{table.markdown()}")

@@ -83,7 +83,7 @@ def chunks(
 ) -> None:
     """Show the chunks of a page, as a reader would get them."""
     document, made = _chunked(page, policy, None, allow_host, home)
-    fields = ("id", "text", "heading_path", "unit_ids", "tokens", "position")
+    fields = ("id", "text", "heading_path", "unit_ids", "tokens", "position", "embedded")
     value = {
         "url": document.url,
         "chunks": [{key: getattr(c, key) for key in fields} for c in made.chunks],

@@ -40,6 +40,10 @@ def _against_tokens(retrieval: Mapping[str, Any], side: str) -> Any:
     for (name, row), color in zip(retrieval["methods"].items(), cycle(_COLORS), strict=False):
         found = [row[side][f"fc{budget}"] for budget in BUDGETS]
         axes.plot(BUDGETS, found, **_style(name, color))
+        if name == "wrac":
+            own = [row["search"][f"fc{budget}"] for budget in BUDGETS]
+            style = {**_style(f"{name}, own search", color), "linestyle": ":"}
+            axes.plot(BUDGETS, own, **style)
     axes.set_xscale("log", base=2)
     axes.set_xticks(BUDGETS, [f"{budget:,}" for budget in BUDGETS])
     axes.set_xlabel("tokens retrieved")
@@ -77,7 +81,7 @@ def _figure() -> tuple[Any, Any]:
 
 def _style(name: str, color: str) -> dict[str, Any]:
     """The product's line is heavy, the paper's dashed, the others thin."""
-    if name == "wrac":
+    if name.startswith("wrac"):
         return {"label": name, "marker": "o", "linewidth": 2.5, "color": "black"}
     if name.startswith("paper"):
         return {"label": name, "marker": "s", "linestyle": "--", "color": color}
