@@ -19,7 +19,7 @@ def open_index(home: Path, url: str = "") -> VectorIndex:
     if url:
         from indexer.qdrant import open_server
 
-        return open_server(url, os.environ.get(KEY_VARIABLE))
+        return open_server(url, os.environ.get(KEY_VARIABLE) or None)
     from indexer.edge.client import EdgeIndex
 
     return EdgeIndex(home)
