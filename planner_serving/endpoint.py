@@ -24,7 +24,7 @@ import httpx
 from chunker.tokens import count
 from planner_serving.errors import (
     PlannerAnswerError,
-    PlannerLateError,
+    PlannerBusyError,
     PlannerModelError,
     PlannerRefusedError,
     PlannerUnavailableError,
@@ -41,6 +41,8 @@ CONCURRENCY: Final = 16  # requests at a time
 MOST_BYTES: Final = 1 << 20  # of an answer; one symbol a line takes some hundreds
 
 _TRY_AGAIN: Final = {408, 409, 425, 429, 500, 502, 503, 504}
+#: What a server with too much to do says.
+_BUSY: Final = {"status 429", "status 503"}
 #: The key is not taken, or the model not known: the same for every prompt.
 _NOT_OURS: Final = {401, 403, 404}
 #: What some servers refuse with 400 or 422, and are asked without from then on: how it is called
@@ -133,7 +135,8 @@ class EndpointCompleter:
                 problem, pause = f"status {status}", headers.get("retry-after")
             if attempt < ATTEMPTS:
                 self._wait(_pause(attempt, pause))
-        raise PlannerUnavailableError(f"{self._shown} failed {ATTEMPTS} times, last: {problem}")
+        kind = PlannerBusyError if problem in _BUSY else PlannerUnavailableError
+        raise kind(f"{self._shown} failed {ATTEMPTS} times, last: {problem}")
 
     def _request(self, prompt: Prompt, without: frozenset[str]) -> dict[str, Any]:
         parts = [("system", prompt.prefix), ("user", prompt.body)]
@@ -154,7 +157,7 @@ class EndpointCompleter:
     def _post(self, asked: Mapping[str, Any]) -> tuple[int, httpx.Headers, str]:
         """Status, headers and text of an answer, in time and not without end."""
         end = time.monotonic() + self._timeout
-        late = PlannerLateError(f"{self._shown} gave no answer within {self._timeout:g} s")
+        late = PlannerUnavailableError(f"{self._shown} gave no answer within {self._timeout:g} s")
         received = bytearray()
         try:
             with self._client.stream("POST", self._url, json=asked) as response:

@@ -17,7 +17,6 @@ from planner_serving import model_folder
 from planner_serving.chat import Chat
 from planner_serving.errors import (
     EngineDiedError,
-    PlannerLateError,
     PlannerModelError,
     PlannerRefusedError,
     PlannerUnavailableError,
@@ -124,7 +123,7 @@ class VllmEngine:
             async with asyncio.timeout(self._options.seconds):
                 return await self._answer(prompt)
         except TimeoutError:
-            return PlannerLateError(
+            return PlannerUnavailableError(
                 f"the planner's model gave no answer within {self._options.seconds:g} s"
             )
         except (TransientError, TerminalError) as error:

@@ -26,9 +26,8 @@ class PlannerUnavailableError(TransientError):
     time."""
 
 
-class PlannerLateError(PlannerUnavailableError):
-    """The model took a prompt and gave no answer in time: it is away, or the prompt is too much
-    for it; whether it answered others meanwhile tells."""
+class PlannerBusyError(PlannerUnavailableError):
+    """The model has too much to do (429, 503): every prompt waits alike."""
 
 
 class EngineDiedError(PlannerUnavailableError):
@@ -50,6 +49,10 @@ class PromptTooLongError(TerminalError):
 class PlannerModelError(TerminalError):
     """A model's folder, its device or the package that runs it is not there or does not fit, or its
     server does not know the model or the key. No page can do anything for it."""
+
+
+class PlannerSilentError(TerminalError):
+    """The model answers others, and this prompt never: too slow for it, or it breaks there."""
 
 
 class NotAskedError(TerminalError):

@@ -10,7 +10,7 @@ A window without a usable answer keeps the structural plan. Why is in `Plan.repa
 `structural: answer`    the answer was none
 `structural: too long`  the prompt is longer than the model reads
 `structural: refused`   the model's server refuses, or its client broke
-`structural: late`      no answer in time, from a model that answered others meanwhile
+`structural: silent`    never an answer, from a model that answers others
 
 A page that the model could not be reached for, or for which there is none, is not planned with
 less: that is an error.
@@ -31,8 +31,8 @@ from planner_serving.answer import read
 from planner_serving.decisions import Decisions, decide
 from planner_serving.errors import (
     PlannerAnswerError,
-    PlannerLateError,
     PlannerModelError,
+    PlannerSilentError,
     PromptTooLongError,
     TransientError,
 )
@@ -78,10 +78,9 @@ class ModelPlanner:
         drafts = [draft(outline, policy) for outline in outlines]
         prompts = [prompt for page in drafts for prompt in page.prompts]
         results = self._completer.complete(prompts) if prompts else []
-        there = any(isinstance(one, Completion) and not one.cached for one in results)
         rest = iter(results)
         return [
-            _finished(page, list(islice(rest, len(page.prompts))), self._completer.identity, there)
+            _finished(page, list(islice(rest, len(page.prompts))), self._completer.identity)
             for page in drafts
         ]
 
@@ -133,18 +132,13 @@ def _above(
     return above
 
 
-def _finished(page: Draft, results: Sequence[_Result], model: str, there: bool) -> Plan | Exception:
-    """A page's plan with the model's answers in it, or why the page has to wait.
-
-    `there`: the model has answered others. What it gave no answer in time then does not wait; it
-    would for ever.
-    """
+def _finished(page: Draft, results: Sequence[_Result], model: str) -> Plan | Exception:
+    """A page's plan with the model's answers in it, or why the page has to wait."""
     if not results:
         return page.plan
     usage = sum((one.usage for one in results if isinstance(one, Completion)), Usage())
     for result in results:
-        late = there and isinstance(result, PlannerLateError)
-        if isinstance(result, TransientError | PlannerModelError) and not late:
+        if isinstance(result, TransientError | PlannerModelError):
             waits = copy(result)  # other pages may have the same one
             waits.usage = usage
             return waits
@@ -182,8 +176,8 @@ def _symbols(result: _Result, lines: int, repairs: list[str]) -> Sequence[str | 
         repairs.append("structural: answer")
     except PromptTooLongError:
         repairs.append("structural: too long")
-    except PlannerLateError:
-        repairs.append("structural: late")
+    except PlannerSilentError:
+        repairs.append("structural: silent")
     except Exception:  # of a completer's own making: the page goes on, and it is seen
         repairs.append("structural: refused")
     else:

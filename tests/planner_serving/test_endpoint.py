@@ -13,7 +13,7 @@ from chunker.policy import Policy
 from planner_serving.endpoint import ATTEMPTS, EndpointCompleter, open_endpoint
 from planner_serving.errors import (
     PlannerAnswerError,
-    PlannerLateError,
+    PlannerBusyError,
     PlannerModelError,
     PlannerRefusedError,
     PlannerUnavailableError,
@@ -61,10 +61,10 @@ def test_many_prompts_are_asked_at_once_and_answered_in_order(server: FakeOpenAI
 @pytest.mark.parametrize(
     ("behaviour", "error", "asked"),
     [
-        ("429", PlannerUnavailableError, ATTEMPTS),
+        ("429", PlannerBusyError, ATTEMPTS),
         ("500", PlannerUnavailableError, ATTEMPTS),
         ("half", PlannerUnavailableError, ATTEMPTS),
-        ("silence", PlannerLateError, 1),
+        ("silence", PlannerUnavailableError, 1),
         ("nonsense", PlannerAnswerError, 1),
         ("400", PlannerRefusedError, 1),
     ],
