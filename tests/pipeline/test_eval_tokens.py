@@ -95,7 +95,8 @@ def test_windows_and_cuts_are_of_whole_tokens() -> None:
 def test_plots_are_files_that_repeat(need, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     need("matplotlib", find_spec("matplotlib") is not None)
     side = {f"fc{budget}": 0.5 for budget in BUDGETS}
-    retrieval = {"methods": {"wrac": {"fused": side}, "paper_wrac": {"fused": side}}}
+    rows = {"fused": side, "search": side}
+    retrieval = {"methods": {"wrac": rows, "paper_wrac": rows}}
     usage = {"methods": {"wrac": {"files": 2, "cost": 0.1}}}
     first = plots.draw(retrieval, usage, tmp_path / "a")
     second = plots.draw(retrieval, usage, tmp_path / "b")
