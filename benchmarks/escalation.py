@@ -164,11 +164,12 @@ def main() -> None:
     parser.add_argument("directory", type=Path)
     parser.add_argument("--forms", nargs="*", default=["md", "flattened", "flattened-h"])
     parser.add_argument("--thresholds", nargs="*", type=float, default=THRESHOLDS)
+    parser.add_argument("--wrong", nargs="*", type=float, default=(0.0, WRONG), help="of symbols")
     parser.add_argument("--retrieval", action="store_true")
     given = parser.parse_args()
     weights = folds(given.directory)
     for form in given.forms:
-        for wrong in (0.0, WRONG):
+        for wrong in given.wrong:
             rows: dict[float | None, Counts] = {
                 t: measured(given.directory, form, t, wrong, weights)
                 for t in (None, *given.thresholds)  # None: the structural planner alone
