@@ -32,8 +32,12 @@ class Discovery:
         `depth` is their clicks from a seed.
         """
         spelt = (replace(link, url=self.rules.spelt(link.url)) for link in links)
-        fresh = (link for link in spelt if depth < self._told.get(link.url, depth + 1))
-        return tuple(Found(link.url, depth, found_on, self._why_not(link, depth)) for link in fresh)
+        return tuple(
+            Found(link.url, depth, found_on, self._why_not(link, depth), link.listed_at)
+            for link in spelt
+            # When a page changed is news also where the page is known.
+            if link.listed_at is not None or depth < self._told.get(link.url, depth + 1)
+        )
 
     def accepted_before(self, urls: Iterable[str]) -> None:
         """URLs that an earlier crawl of the source took in: they count in the budgets of traps."""

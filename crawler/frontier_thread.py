@@ -40,6 +40,13 @@ class FrontierThread:
         if isinstance(frontier, RememberingFrontier):
             await self._run(lambda: take(frontier.accepted()))
 
+    async def feeds(self) -> Sequence[str]:
+        """The feeds that the frontier knows of, if it can say."""
+        frontier = self._frontier
+        if not isinstance(frontier, RememberingFrontier):
+            return ()
+        return await self._run(frontier.feeds)
+
     async def stored(self, url: str) -> bytes | None:
         """The body that the frontier keeps of a page, if it can show it."""
         frontier = self._frontier

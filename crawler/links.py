@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from lxml import etree  # type: ignore[import-untyped]
 from scrapy.http import HtmlResponse
@@ -32,6 +33,7 @@ MAX_HEADER = 4096
 FOLLOWED_RELS = frozenset({"next", "prev", "alternate", "help", "contents", "index", "start", "up"})
 #: Alternates of these types are feeds and other forms of the page, not pages.
 HTML_TYPES = frozenset({"", "text/html", "application/xhtml+xml", "application/pdf"})
+FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ class Link:
 
     url: str
     nofollow: bool = False
+    listed_at: datetime | None = None
+    """When what it leads to changed last, by a sitemap or a feed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,8 @@ class PageHead:
     canonical: str | None = None
     noindex: bool = False
     nofollow: bool = False
+    feeds: tuple[str, ...] = ()
+    """Canonical URLs of the feeds that it names."""
 
 
 def robots_directives(values: Iterable[str], agent: str) -> frozenset[str]:
@@ -84,12 +90,16 @@ def read_html(response: HtmlResponse, agent: str) -> PageHead:
     directives: set[str] = set()
     canonicals: set[str] = set()
     links: dict[str, Link] = {}
+    feeds: dict[str, None] = {}
     for element in root.iter("a", "area", "link", "meta", "iframe", "frame"):
         if element.tag == "meta":
             directives |= _meta_directives(element, agent)
         elif element.tag == "link" and "canonical" in _rels(element):
             named = _resolve(base, element.get("href") or "", response.encoding)
             canonicals |= {named} if named else set()
+        elif element.tag == "link" and _is_feed(element):
+            named = _resolve(base, element.get("href") or "", response.encoding)
+            feeds |= {named: None} if named else {}
         else:
             for href, nofollow in _targets(element):
                 url = _resolve(base, href, response.encoding)
@@ -103,6 +113,7 @@ def read_html(response: HtmlResponse, agent: str) -> PageHead:
         canonical=canonicals.pop() if len(canonicals) == 1 else None,
         noindex=bool(directives & {"noindex", "none"}),
         nofollow=bool(directives & {"nofollow", "none"}),
+        feeds=tuple(feeds),
     )
 
 
@@ -135,6 +146,11 @@ def _targets(element: etree._Element) -> Iterator[tuple[str, bool]]:
         if not FOLLOWED_RELS.intersection(rels) or kind not in HTML_TYPES or "stylesheet" in rels:
             return
     yield href, "nofollow" in rels
+
+
+def _is_feed(element: etree._Element) -> bool:
+    kind = (element.get("type") or "").partition(";")[0].strip().lower()
+    return kind in FEED_TYPES and "alternate" in _rels(element)
 
 
 def _rels(element: etree._Element) -> Sequence[str]:

@@ -101,6 +101,8 @@ class Fetched:
     links: tuple[Found, ...] = ()
     fresh_for: float | None = None
     """Seconds for which the response says that it stays as it is (`crawler/freshness.py`)."""
+    feeds: tuple[str, ...] = ()
+    """Canonical URLs of the feeds of its site that it names."""
 
 
 @dataclass(frozen=True, slots=True)

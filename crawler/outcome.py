@@ -107,6 +107,7 @@ def _page(
         noindex=head.noindex or bool(directives & {"noindex", "none"}),
         links=links,
         fresh_for=fresh_for(headers, now),
+        feeds=() if nofollow else tuple(filter(discovery.rules.on_site, head.feeds)),
     )
 
 

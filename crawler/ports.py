@@ -36,6 +36,9 @@ class RememberingFrontier(Frontier, Protocol):
     def accepted(self) -> Iterable[str]:
         """Every URL in scope that the source has on record, from this pass and earlier ones."""
 
+    def feeds(self) -> Sequence[str]:
+        """Feeds that pages of the source named: a page that is not modified names none again."""
+
 
 @runtime_checkable
 class BatchFrontier(Frontier, Protocol):

@@ -45,7 +45,7 @@ class Rules:
             return reasons.BAD_SCHEME
         if len(url) > MAX_LENGTH:
             return reasons.TOO_LONG
-        if not self._on_site(url):
+        if not self.on_site(url):
             return reasons.OUT_OF_SCOPE
         if self._exclude and self._exclude.fullmatch(url):
             return reasons.EXCLUDED
@@ -66,7 +66,8 @@ class Rules:
         kept = [pair for pair in pairs if pair.partition("=")[0] in self._parameters]
         return urlunsplit(parts._replace(query="&".join(kept)))
 
-    def _on_site(self, url: str) -> bool:
+    def on_site(self, url: str) -> bool:
+        """Whether a canonical `url` is on one of the source's hosts."""
         site = _site(url)
         if site in self._sites or site in self._hosts:
             return True

@@ -1,33 +1,25 @@
-"""Sitemaps as a source of links: those that robots.txt names and `/sitemap.xml`.
-
-Format: sitemaps.org protocol 0.9, read by Scrapy's reader; also its plain text form, and gzip
-whether the server says so or not. A sitemap is known by its bytes, never by its name.
-"""
+"""Sitemaps and feeds as sources of links: those that robots.txt and pages name, `/sitemap.xml`."""
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from itertools import islice
 
-from lxml import etree  # type: ignore[import-untyped]
 from scrapy import Request
 from scrapy.http import Response
-from scrapy.utils.sitemap import Sitemap
 from twisted.python.failure import Failure
 
+from crawler import listings
 from crawler.errors import InvalidUrlError
 from crawler.links import Link
-from crawler.urls import canonical, join
+from crawler.urls import canonical
 
 #: Sitemaps read in one crawl, and how deep an index may name indexes (the protocol has no nesting).
 MAX_SITEMAPS = 1_000
 MAX_NESTING = 3
+#: Feeds of a source that are read.
+MAX_FEEDS = 50
 BATCH = 500
-GZIP = b"\x1f\x8b"
-#: zlib's largest window, and its sign for a gzip header.
-GZIP_WINDOW = zlib.MAX_WBITS | 16
-BOM = b"\xef\xbb\xbf"
 
 
 class SitemapReader:
@@ -72,15 +64,15 @@ class SitemapReader:
 
     async def _read(self, response: Response, nesting: int) -> AsyncIterator[Request]:
         try:
-            kind, urls = (
-                _entries(response, self._max_bytes) if response.status == 200 else ("", iter(()))
-            )
-            if kind == "sitemapindex":
-                for request in self.requests(urls, nesting + 1):
+            if response.status != 200:
+                return
+            kind, listed = listings.read(response.body, response.url, self._max_bytes)
+            if kind == listings.INDEX:
+                for request in self.requests((one.url for one in listed), nesting + 1):
                     yield request
             else:
-                while batch := list(islice(urls, BATCH)):
-                    await self._deliver(_links(batch), response.url)
+                while batch := list(islice(listed, BATCH)):
+                    await self._deliver(listings.links(batch), response.url)
         finally:
             self._done()
 
@@ -90,49 +82,3 @@ class SitemapReader:
     def _done(self) -> None:
         self.open -= 1
         self._changed()
-
-
-def _entries(response: Response, max_bytes: int) -> tuple[str, Iterator[str]]:
-    """Kind of sitemap (`urlset`, `sitemapindex`, or nothing) and the absolute URLs in it."""
-    body = response.body
-    if body.startswith(GZIP):
-        try:
-            body = zlib.decompressobj(GZIP_WINDOW).decompress(body, max_bytes)
-        except zlib.error:
-            return "", iter(())
-    text = body.removeprefix(BOM).lstrip()
-    if not text.startswith(b"<"):
-        return "urlset", _lines(text)
-    try:
-        sitemap = Sitemap(text)
-    except (etree.LxmlError, StopIteration):
-        return "", iter(())
-    if sitemap.type not in ("urlset", "sitemapindex"):
-        return "", iter(())
-    return sitemap.type, _locations(sitemap, response.url)
-
-
-def _lines(text: bytes) -> Iterator[str]:
-    for line in text.decode("utf-8", "replace").splitlines():
-        if line.startswith(("http://", "https://")):
-            yield line.strip()
-
-
-def _locations(sitemap: Sitemap, base: str) -> Iterator[str]:
-    try:
-        for entry in sitemap:
-            if entry.get("loc"):
-                yield join(base, entry["loc"])
-    except (etree.LxmlError, InvalidUrlError):
-        # What was readable has been handed on.
-        return
-
-
-def _links(urls: list[str]) -> list[Link]:
-    links = []
-    for url in urls:
-        try:
-            links.append(Link(canonical(url)))
-        except InvalidUrlError:
-            continue
-    return links

@@ -29,7 +29,7 @@ from crawler.outcome import visit
 from crawler.pace import Pace
 from crawler.session import Session
 from crawler.settings import HOSTS_AT_ONCE
-from crawler.sitemaps import SitemapReader
+from crawler.sitemaps import MAX_FEEDS, SitemapReader
 from crawler.urls import host, origin
 from crawler.walls import Walls
 from crawler.window import DEPTH_OF_LISTED, Window
@@ -63,6 +63,7 @@ class SiteSpider(Spider):
         self._frontier = frontier
         self._progress = progress
         self._fast_hosts = fast_hosts
+        self._feeds: set[str] = set()
         self._walls = Walls(self._ask_for, frontier.stored)
         self._session = (
             Session(access, discovery.rules.seeds[0], self._ask)
@@ -95,7 +96,8 @@ class SiteSpider(Spider):
             await self._tell(tuple(Found(seed, 0, None, why_not(seed)) for seed in seeds))
             if self._discovery.rules.max_depth != 0:
                 usual = (f"{origin(seed)}/sitemap.xml" for seed in seeds)
-                for request in self._sitemaps.requests(usual):
+                self._feeds.update(await self._frontier.feeds())
+                for request in self._sitemaps.requests([*usual, *self._feeds]):
                     yield request
             while tasks := await self._window.next():
                 for task in tasks:
@@ -110,12 +112,19 @@ class SiteSpider(Spider):
             if self._session is not None:
                 await self._session.close()
 
-    def announce(self, sitemaps: Iterable[str]) -> None:
-        """A robots.txt names sitemaps; where no link is followed, they could add nothing."""
+    def announce(self, lists: Iterable[str]) -> None:
+        """A robots.txt names sitemaps, or a page a feed: they are read if links are followed."""
         if self._discovery.rules.max_depth == 0:
             return
-        for request in self._sitemaps.requests(sitemaps):
+        for request in self._sitemaps.requests(lists):
             self.crawler.engine.crawl(request)
+
+    def _name_feeds(self, feeds: Iterable[str]) -> None:
+        """A page names feeds. A site that has one for each page has its first ones read."""
+        for feed in feeds:
+            if feed not in self._feeds and len(self._feeds) < MAX_FEEDS:
+                self._feeds.add(feed)
+                self.announce([feed])
 
     async def page(self, response: Response, task: Task) -> None:
         """Callback of a task that got an answer, whatever its status."""
@@ -176,6 +185,7 @@ class SiteSpider(Spider):
             await self._frontier.record(outcome)
             if isinstance(outcome, Fetched):
                 self._discovery.told(outcome.links)
+                self._name_feeds(outcome.feeds)
             self._count(outcome)
         self._window.done()
 

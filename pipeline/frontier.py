@@ -87,6 +87,9 @@ class LedgerFrontier:
         except (MissingBodyError, DamagedFileError):
             return None
 
+    def feeds(self) -> Sequence[str]:
+        return self._ledger.schedules.feeds(self._source.name)
+
     def record(self, outcome: Outcome) -> None:
         self.record_all([outcome])
 
@@ -120,6 +123,8 @@ class LedgerFrontier:
         spent = {"requests": len(outcomes), "bytes": size}
         self._ledger.usage.add(source.customer, now.date(), spent)
         self._ledger.schedules.spend(source.name, len(outcomes), size, now)
+        if feeds := [url for one in outcomes if isinstance(one, Fetched) for url in one.feeds]:
+            self._ledger.schedules.add_feeds(source.name, feeds)
 
     def _stored(self, outcome: Outcome) -> tuple[Outcome, str]:
         """The outcome with the hash of its body, which is in the page store by now."""

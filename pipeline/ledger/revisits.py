@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Engine, func, select, update
+from sqlalchemy import Connection, Engine, bindparam, func, select, update
 
 from crawler import revisit
 from pipeline.ledger import sql
@@ -158,14 +158,22 @@ def learn(
         prior,
     )
     spans_to_come = _intervals(going, shape, days)
-    for number, look in enumerate(looks):
-        values: dict[str, Any] = {
-            "seen_at": look.at,
-            "change_shape": float(shape[number]),
-            "change_days": float(days[number]),
-            "next_visit": _next(going, look, float(spans_to_come[number])),
-        }
-        connection.execute(update_page(source, look.url).values(**values))
+    columns = ("seen_at", "change_shape", "change_days", "next_visit")
+    connection.execute(
+        update(pages)
+        .where(pages.c.source == source, pages.c.url == bindparam("of_url"))
+        .values({name: bindparam(f"new_{name}") for name in columns}),
+        [
+            {
+                "of_url": look.url,
+                "new_seen_at": look.at,
+                "new_change_shape": float(shape[number]),
+                "new_change_days": float(days[number]),
+                "new_next_visit": _next(going, look, float(spans_to_come[number])),
+            }
+            for number, look in enumerate(looks)
+        ],
+    )
     _judge_lists(connection, source, looks, rows)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, case, delete, func, select, update
 
+from crawler.sitemaps import MAX_FEEDS
 from pipeline.ledger import sql
 from pipeline.ledger.schema import pages, schedules, sources
 
@@ -176,6 +177,21 @@ class Schedules:
         with sql.read(self._engine) as connection:
             found = connection.scalar(query)
         return sql.utc(found) if found else None
+
+    def feeds(self, source: str) -> list[str]:
+        """Feeds that the source's pages named."""
+        with sql.read(self._engine) as connection:
+            found = connection.scalar(select(schedules.c.feeds).where(schedules.c.source == source))
+        return list(found or ())
+
+    def add_feeds(self, source: str, urls: Sequence[str]) -> None:
+        """Remember feeds that pages named, the first `MAX_FEEDS` of them."""
+        known = self.feeds(source)
+        new = [url for url in dict.fromkeys(urls) if url not in known]
+        if new and len(known) < MAX_FEEDS:
+            with self._engine.begin() as connection:
+                _put(connection, source)
+                connection.execute(_change(source, {"feeds": (known + new)[:MAX_FEEDS]}))
 
     def forget(self, source: str) -> None:
         with self._engine.begin() as connection:

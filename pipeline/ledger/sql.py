@@ -38,8 +38,12 @@ def snapshot(of: Engine) -> Connection:
 
 def insert(connection: Connection, table: Table) -> Any:
     """An INSERT that can be given `on_conflict_do_nothing` or `on_conflict_do_update`."""
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    return dialect.insert(table)
+    return insert_on(connection.dialect.name, table)
+
+
+def insert_on(dialect: str, table: Table) -> Any:
+    """As `insert`, for the database of that name."""
+    return (sqlite if dialect == "sqlite" else postgresql).insert(table)
 
 
 def lock_schema(connection: Connection) -> None:

@@ -8,15 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, case, func, literal, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    bindparam,
+    case,
+    func,
+    literal,
+    or_,
+    select,
+    update,
+)
 
 from crawler import reasons
 from crawler.model import Fetched, Found, Missed, NotModified, Outcome, Task
+from pipeline.ledger import links as links_on_record
 from pipeline.ledger import revisits, sql
 from pipeline.ledger.revisits import Look
-from pipeline.ledger.schema import QUEUED, lock_pages, pages, since, update_page
+from pipeline.ledger.schema import QUEUED, lock_pages, pages, since
 
 #: Reasons after which a page must leave the index without a second visit: its owner asked for it.
 WITHDRAWN = frozenset({reasons.ROBOTS})
@@ -31,7 +44,10 @@ CONFIRMATIONS = 2
 #: What a kept page says of itself, which no failed visit unsays.
 _NOINDEX, _DUPLICATE = "noindex", "duplicate"
 _OF_THE_PAGE = (_NOINDEX, _DUPLICATE, reasons.EMPTY)
-_SAID_OF_ITSELF = pages.c.reason.in_(_OF_THE_PAGE) & pages.c.leaving.is_(None)
+# (One by one: a statement for many rows takes no IN.)
+_SAID_OF_ITSELF = or_(*(pages.c.reason == word for word in _OF_THE_PAGE)) & pages.c.leaving.is_(
+    None
+)
 #: The page could not be processed: its reason says why for as long as it is wanted the same.
 _SET_ASIDE = pages.c.failed == pages.c.wanted
 
@@ -86,7 +102,7 @@ class Visits:
         """Add URLs. A known URL keeps what is known, but may come nearer or into scope."""
         with self._engine.begin() as connection:
             lock_pages(connection, source, (link.url for link in links))
-            _add_links(connection, source, links)
+            links_on_record.add(connection, source, links)
 
     def record(
         self, source: str, pass_number: int, visits: Sequence[tuple[Outcome, str]], pins: str
@@ -100,24 +116,15 @@ class Visits:
         with self._engine.begin() as connection:
             lock_pages(connection, source, _urls(visit for visit, _ in visits))
             before = revisits.known(connection, source, (visit.url for visit, _ in visits))
-            for visit, body_hash in visits:
-                if isinstance(visit, Fetched):
-                    _fetched(connection, source, pass_number, visit, body_hash, pins)
-                elif isinstance(visit, NotModified):
-                    connection.execute(
-                        update_page(source, visit.url).values(
-                            visited_pass=pass_number,
-                            queued=False,
-                            fetched_at=visit.fetched_at,
-                            missing_passes=0,
-                            leaving=_still_empty(_SET_ASIDE),
-                            leaving_to=None,
-                            # What a visit between its fetch and now said of it is over.
-                            **_kept(_SAID_OF_ITSELF | _SET_ASIDE),
-                        )
-                    )
-                else:
-                    _missed(connection, source, pass_number, visit)
+            for kind, same in groupby(visits, lambda one: type(one[0])):
+                if kind is NotModified:
+                    _not_modified(connection, source, pass_number, [visit for visit, _ in same])
+                    continue
+                for visit, body_hash in same:
+                    if isinstance(visit, Fetched):
+                        _fetched(connection, source, pass_number, visit, body_hash, pins)
+                    elif isinstance(visit, Missed):
+                        _missed(connection, source, pass_number, visit)
             looks = [look for one in visits if (look := _look(*one, before)) is not None]
             revisits.learn(connection, source, looks, before)
 
@@ -148,6 +155,30 @@ def _look(visit: Outcome, body_hash: str, before: Mapping[str, Any]) -> Look | N
     if not same and made:
         return None
     return Look(visit.url, visit.fetched_at, not same, visit.fresh_for)
+
+
+def _not_modified(
+    connection: Connection, source: str, pass_number: int, visits: Sequence[Outcome]
+) -> None:
+    """Most visits of a source that is kept fresh: as one statement for all of them."""
+    statement = (
+        update(pages)
+        .where(pages.c.source == source, pages.c.url == bindparam("of_url"))
+        .values(
+            visited_pass=pass_number,
+            queued=False,
+            fetched_at=bindparam("at"),
+            missing_passes=0,
+            leaving=_still_empty(_SET_ASIDE),
+            leaving_to=None,
+            # What a visit between its fetch and now said of it is over.
+            **_kept(_SAID_OF_ITSELF | _SET_ASIDE),
+        )
+    )
+    connection.execute(
+        statement,
+        [{"of_url": v.url, "at": v.fetched_at} for v in visits if isinstance(v, NotModified)],
+    )
 
 
 def _fetched(
@@ -191,8 +222,8 @@ def _fetched(
     if alias_of is not None:
         known = select(pages.c.depth).where(pages.c.source == source, pages.c.url == visit.url)
         depth = connection.scalar(known) or 0
-        _add_links(connection, source, [Found(alias_of, depth, visit.url)])
-    _add_links(connection, source, visit.links)
+        links_on_record.add(connection, source, [Found(alias_of, depth, visit.url)])
+    links_on_record.add(connection, source, visit.links)
 
 
 def _missed(connection: Connection, source: str, pass_number: int, visit: Missed) -> None:
@@ -278,49 +309,3 @@ def _kept(where: ColumnElement[bool]) -> dict[str, Any]:
 def _still_empty(set_aside: ColumnElement[bool]) -> ColumnElement[str]:
     """`leaving` after a visit that found the page: it stays if this body has been found empty."""
     return case((set_aside & (pages.c.leaving == reasons.EMPTY), pages.c.leaving))
-
-
-def _add_links(connection: Connection, source: str, links: Sequence[Found]) -> None:
-    inside = {link.url: link for link in links if link.reason is None}
-    outside = {link.url: link for link in links if link.reason is not None}
-    if inside:
-        statement = sql.insert(connection, pages)
-        connection.execute(
-            statement.on_conflict_do_update(
-                index_elements=["source", "url"],
-                set_={
-                    "depth": statement.excluded.depth,
-                    "fetch": "pending",
-                    "reason": None,
-                    "queued": True,
-                },
-                # It may have been out of scope, or too deep by the way it was first found.
-                where=pages.c.fetch == "skipped",
-            ),
-            [
-                {
-                    "source": source,
-                    "url": u,
-                    "depth": f.depth,
-                    "found_on": f.found_on,
-                    "queued": True,
-                }
-                for u, f in inside.items()
-            ],
-        )
-    if outside:
-        connection.execute(
-            sql.insert(connection, pages).on_conflict_do_nothing(),
-            [
-                {
-                    "source": source,
-                    "url": u,
-                    "depth": f.depth,
-                    "found_on": f.found_on,
-                    "fetch": "skipped",
-                    "reason": f.reason,
-                }
-                for u, f in outside.items()
-                if u not in inside
-            ],
-        )

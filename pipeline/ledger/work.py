@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, case, func, or_, select, update
+from sqlalchemy import Connection, Engine, Row, bindparam, case, func, or_, select, update
 
 from crawler import reasons
 from pipeline.ledger import revisits, sql
@@ -69,25 +69,39 @@ class Work:
 
     def done(self, results: Sequence[Done], now: datetime) -> None:
         """Record pages as indexed the way their job wanted them, whatever is wanted by now."""
+        if not results:
+            return
         with self._engine.begin() as connection:
             for source in {result.job.source for result in results}:
                 mine = [result for result in results if result.job.source == source]
                 lock_pages(connection, source, (result.job.url for result in mine))
                 _learn(connection, source, mine)
-            for result in results:
-                connection.execute(
-                    update_page(result.job.source, result.job.url).values(
-                        indexed=result.job.wanted,
-                        failed=None,
-                        lease=None,
-                        attempts=0,
-                        interrupted=0,
-                        indexed_at=now,
-                        document_hash=result.document_hash,
-                        title=result.title,
-                        chunks=result.chunks,
-                    )
-                )
+            connection.execute(
+                update(pages)
+                .where(pages.c.source == bindparam("of_source"), pages.c.url == bindparam("of_url"))
+                .values(
+                    indexed=bindparam("wanted_by_job"),
+                    failed=None,
+                    lease=None,
+                    attempts=0,
+                    interrupted=0,
+                    indexed_at=now,
+                    document_hash=bindparam("made_document"),
+                    title=bindparam("made_title"),
+                    chunks=bindparam("made_chunks"),
+                ),
+                [
+                    {
+                        "of_source": result.job.source,
+                        "of_url": result.job.url,
+                        "wanted_by_job": result.job.wanted,
+                        "made_document": result.document_hash,
+                        "made_title": result.title,
+                        "made_chunks": result.chunks,
+                    }
+                    for result in results
+                ],
+            )
 
     def failed(self, job: Job, reason: str, detail: str) -> None:
         """Set a page aside until something about it changes, a removal until the next run.

@@ -77,6 +77,9 @@ class SqliteFrontier:
         row = self._db.execute("SELECT body FROM urls WHERE url = ?", [url]).fetchone()
         return row[0] if row else None
 
+    def feeds(self) -> list[str]:
+        return []
+
     def accepted(self) -> Iterator[str]:
         for (url,) in self._db.execute("SELECT url FROM urls WHERE state <> 'out'"):
             yield url

@@ -148,3 +148,27 @@ def test_a_fit_spends_the_requests_that_the_rhythm_allows(adaptive: Ledger) -> N
     adaptive.revisits.fit("docs", NOW + 20.5 * DAY)  # not so soon again
     with adaptive.engine.connect() as connection:
         assert connection.execute(select(schedules)).one().fitted_at == fitted.fitted_at
+
+
+def listed(ledger: Ledger, day: float) -> bool:
+    """A sitemap says that the seed changed on that day; whether it is visited because of it."""
+    ledger.visits.discovered("docs", [Found(SEED, 1, None, listed_at=NOW + day * DAY)])
+    return bool(ledger.visits.pending("docs", 10, ()))
+
+
+def test_a_sitemap_is_trusted_as_far_as_it_proved_true(adaptive: Ledger) -> None:
+    see(adaptive, 0, "one")
+    assert not listed(adaptive, -1)  # it was seen since
+    assert listed(adaptive, 1)
+    see(adaptive, 1.5, None)  # and had not changed
+    assert not listed(adaptive, 2)
+    see(adaptive, 2.5, "two")
+    assert listed(adaptive, 3)  # right as often as wrong
+
+
+def test_feeds_that_pages_named_are_remembered(adaptive: Ledger) -> None:
+    adaptive.schedules.add_feeds("docs", [SEED + "feed", SEED + "news"])
+    adaptive.schedules.add_feeds("docs", [SEED + "feed", *(f"{SEED}{n}" for n in range(100))])
+    known = adaptive.schedules.feeds("docs")
+    assert known[:3] == [SEED + "feed", SEED + "news", SEED + "0"]
+    assert len(known) == 50
