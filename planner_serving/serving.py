@@ -86,12 +86,18 @@ class ServedCompleter:
 
     def _batch(self, prompts: Sequence[Prompt]) -> list[Completion | Exception]:
         results = self._call(prompts)
+        size = BATCH
         for seconds in AGAIN_AFTER:
             lost = [n for n, result in enumerate(results) if isinstance(result, EngineDiedError)]
             if not lost:
                 break
             self._sleep(seconds)
-            again = self._call([prompts[n] for n in lost])
+            # In ever smaller parts: a prompt that ends its engine each time is alone in the end,
+            # and has taken no other with it.
+            size = max(size // 2, 1)
+            again = chain.from_iterable(
+                self._call(some) for some in _cut([prompts[n] for n in lost], size)
+            )
             for n, result in zip(lost, again, strict=True):
                 results[n] = result
         return results
@@ -104,6 +110,6 @@ class ServedCompleter:
             return [error] * len(prompts)
 
 
-def _cut(prompts: Sequence[Prompt]) -> Iterator[Sequence[Prompt]]:
-    for start in range(0, len(prompts), BATCH):
-        yield prompts[start : start + BATCH]
+def _cut(prompts: Sequence[Prompt], size: int = BATCH) -> Iterator[Sequence[Prompt]]:
+    for start in range(0, len(prompts), size):
+        yield prompts[start : start + size]

@@ -86,7 +86,15 @@ def test_prompts_of_an_engine_that_ended_are_asked_again() -> None:
     results = ServedCompleter(replicas, waited.append).complete([prompt(b) for b in bodies])
     assert [r.text for r in results if isinstance(r, Completion)] == bodies
     assert waited == list(AGAIN_AFTER[:2])
-    assert len(replicas.calls) == 5  # the batches that were not hit are asked once
+    assert len(replicas.calls) == 7  # the batches that were not hit are asked once
+
+
+def test_a_prompt_that_ends_every_engine_takes_no_other_with_it() -> None:
+    bodies = [f"page {n:02}" for n in range(BATCH)]
+    replicas = FakeReplicas({"page 05": 10**6})
+    results = ServedCompleter(replicas, no_wait).complete([prompt(b) for b in bodies])
+    lost = [n for n, result in enumerate(results) if isinstance(result, EngineDiedError)]
+    assert lost == [5]
 
 
 def test_only_an_engine_s_end_is_tried_again() -> None:
