@@ -15,7 +15,7 @@ from pipeline.errors import PinnedError, UsageError
 from pipeline.ledger import Pins
 from pipeline.page import STRUCTURAL
 from pipeline.settings import Settings
-from planner_serving import endpoint, model_folder
+from planner_serving import endpoint, model_folder, serving
 from planner_serving.engine import EngineOptions
 from planner_serving.errors import PlannerModelError
 from planner_serving.model_planner import ModelPlanner, identity
@@ -35,7 +35,10 @@ _NEEDED = {
 
 
 def check_supported(policy: Policy, settings: Settings) -> None:
-    """Raises `UsageError` for what a policy asks and the settings, or this release, do not give."""
+    """Raises `UsageError` for what a policy asks and the settings, or this release, do not give.
+
+    And `PlannerModelError` where vLLM, or the folder that it is to load, is not here.
+    """
     if policy.enrichment:
         raise UsageError("enrichment is not part of this release", "use enrichment = false")
     if policy.planner == "structural" and policy.escalation_threshold > 0:
@@ -49,6 +52,9 @@ def check_supported(policy: Policy, settings: Settings) -> None:
             f"planner {policy.planner} needs the setting {' and '.join(missing)}",
             "; ".join(f"set WRAC_{name.upper()}, or {name} in wrac.toml" for name in missing),
         )
+    if policy.planner == "vllm":
+        model_folder.read_config(Path(settings.planner_model_dir))
+        _interpreter(settings)
     if policy.planner == "vllm":
         _check_engines(settings)
 
@@ -161,6 +167,11 @@ def _check_engines(settings: Settings) -> None:
     except PlannerModelError as error:
         hint = "make install-vllm, or planner_python names the interpreter that has it"
         raise UsageError(str(error), hint) from error
+
+
+def _interpreter(settings: Settings) -> str:
+    """What runs the engines; empty: on a cluster, whatever its machines with GPUs run."""
+    return "" if settings.ray_address else serving.interpreter()
 
 
 @lru_cache(maxsize=4)

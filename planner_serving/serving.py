@@ -33,7 +33,9 @@ def interpreter() -> str:
     beside = Path(sys.prefix).with_name(".venv-vllm") / "bin" / "python"
     if beside.exists():
         return str(beside)
-    raise PlannerModelError(f"vLLM is not installed here, nor in {beside.parents[1]}")
+    raise PlannerModelError(
+        f"vLLM is not installed here, nor in {beside.parents[1]}: make install-vllm"
+    )
 
 
 class Replicas(Protocol):

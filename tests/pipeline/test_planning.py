@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -21,7 +22,7 @@ from pipeline.page import STRUCTURAL
 from pipeline.planning import check_planner, check_supported, pinned
 from pipeline.settings import Settings
 from pipeline.topology import CRAWL_SHARE, INDEX_SHARE, PARSE_SHARE, PLANNER_SHARE, asked
-from planner_serving.errors import PlannerUnavailableError
+from planner_serving.errors import PlannerModelError, PlannerUnavailableError
 from planner_serving.structural import StructuralPlanner
 
 PINS = Pins(policy=Policy(), parser="1", embedder="m@1", dimensions=4, sparse="bm25@1")
@@ -84,6 +85,21 @@ def test_what_cannot_be_done_is_named(policy: Policy, named: str) -> None:
     with pytest.raises(UsageError, match=named):
         check_supported(policy, Settings())
     check_supported(Policy(), Settings())
+
+
+def test_a_folder_that_is_no_model_is_named_before_anything_starts(tmp_path: Path) -> None:
+    settings = Settings(planner_model_dir=str(tmp_path), ray_address="ray.example:6379")
+    asking = Policy(planner="vllm")
+    with pytest.raises(UsageError, match="planner_model_dir"):
+        check_supported(asking, Settings())
+    with pytest.raises(PlannerModelError, match=r"config\.json"):
+        check_supported(asking, settings)
+    (tmp_path / "config.json").write_text('{"architectures": ["LlamaForCausalLM"]}')
+    (tmp_path / "tokenizer.json").write_text("{}")
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    check_supported(asking, settings)
+    first = pinned(settings, asking, None)
+    assert "LlamaForCausalLM@" in first and first != pinned(SETTINGS, ASKING, None)
 
 
 def test_a_policy_is_planned_by_another_planner() -> None:
