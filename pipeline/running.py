@@ -20,6 +20,8 @@ log = structlog.get_logger()
 
 #: A source whose hosts other sources' crawls hold has its next turn after this time.
 BUSY_WAIT = timedelta(seconds=15)
+#: What a host asked for is forgotten when it was asked for nothing for so long.
+HOSTS_KEPT = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class Keeper:
             )
             ledger.revisits.fit(name, datetime.now(UTC))
             ledger.schedules.ended(name, self._next(declared, result, began))
+            ledger.hosts.forget_idle(began - HOSTS_KEPT)
         return result
 
     def _next(self, declared: Declared, result: Ingested, began: datetime) -> datetime:

@@ -55,6 +55,7 @@ def status(home: HomeOption = None, as_json: JsonOption = False) -> None:
     rows: list[dict[str, Any]] = []
     for source in opened.ledger.sources.all():
         counts = asdict(opened.ledger.pages.counts(source.name))
+        standing = opened.ledger.schedules.get(source.name)
         rows.append(
             {
                 "source": source.name,
@@ -68,6 +69,10 @@ def status(home: HomeOption = None, as_json: JsonOption = False) -> None:
                 "crawl": "interrupted or running" if source.pass_open else "complete",
                 "runner": opened.ledger.sources.runner(source.name),
                 "last_crawl": source.pass_ended_at,
+                "next_turn": standing.due_at if standing else None,
+                "paused": standing.paused if standing else None,
+                "failures": standing.failures if standing else 0,
+                "error": standing.error if standing else None,
             }
         )
 
@@ -101,6 +106,10 @@ def status(home: HomeOption = None, as_json: JsonOption = False) -> None:
                 out.print(
                     f"{row['source']}: {urls} left out as generated: {template}", markup=False
                 )
+            if row["paused"]:
+                out.print(f"{row['source']} is paused: {row['paused']}", markup=False)
+            if row["failures"]:
+                out.print(f"{row['source']} failed: {row['error']}", markup=False)
             if row["held"]:
                 out.print(
                     f"[yellow]{row['source']}: {row['held']} pages would leave the index[/]; "

@@ -119,6 +119,8 @@ class SourceSpec(_Table):
         if self.between is not None and not self.between[0] <= self.every <= self.between[1]:
             low, high = (spell(one) for one in self.between)
             raise ValueError(f"every ({spell(self.every)}) must lie between {low} and {high}")
+        if self.render:
+            raise ValueError("render = true: this release runs no JavaScript")
         try:
             Rules(self.scope)
         except (SeedError, InvalidUrlError) as error:

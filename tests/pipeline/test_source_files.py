@@ -84,6 +84,7 @@ def test_the_settings_file_and_the_folder_are_read_together(tmp_path: Path) -> N
         ('seeds = ["a.example"]\nevery = "soon"', "sources.docs.every: 'soon' is no span", ""),
         ('seeds = ["a.example"]\nevery = "1s"', "not between one minute", ""),
         ('seeds = ["a.example"]\nbetween = ["2d", "4w"]', r"every \(1d\) must lie between", ""),
+        ('seeds = ["a.example"]\nrender = true', "this release runs no JavaScript", ""),
         ('seeds = ["a.example"]\nmax_pages = 0', "sources.docs.max_pages", "pages fetched"),
         ('seeds = ["a.example"]\npolicy = "none.toml"', "sources.docs.policy: cannot read", ""),
         ('seeds = ["a.example"]\ncustomer = "A B"', "customer name 'A B'", ""),
