@@ -18,7 +18,7 @@ less: that is an error.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import islice
@@ -40,6 +40,7 @@ from planner_serving.escalation import unclear
 from planner_serving.ports import Completer, Completion, Prompt
 from planner_serving.prompt import SCHEMA, Line, lines, prompt
 from planner_serving.structural_headings import Heading
+from planner_serving.structural_seams import Tree, heading_chains
 from planner_serving.windows import Window, reconciled, windows
 
 #: How sure a boundary is that a model alone stands for: F1 of the headings that a model of 1.5
@@ -111,25 +112,27 @@ def draft(outline: Outline, policy: Policy) -> Draft:
         found=found,
         lines=shown,
         windows=asked,
-        prompts=[
-            prompt(outline, shown[w.start : w.end], _above(rows, found.headings, shown[w.start]))
-            for w in asked
-        ],
+        prompts=_prompts(outline, rows, found.headings, [shown[w.start : w.end] for w in asked]),
     )
 
 
-def _above(
-    rows: Sequence[OutlineRow], headings: dict[str, Heading], first: Line
-) -> list[tuple[int, str]]:
-    """Level and text of the headings that a window's first line stands under."""
-    above: list[tuple[int, str]] = []
-    for row in rows[: first.index]:
-        heading = headings.get(row.id)
-        if heading is not None:
-            while above and above[-1][0] >= heading.level:
-                above.pop()
-            above.append((heading.level, row.text or ""))
-    return above
+def _prompts(
+    outline: Outline,
+    rows: Sequence[OutlineRow],
+    headings: Mapping[str, Heading],
+    asked: Sequence[Sequence[Line]],
+) -> list[Prompt]:
+    """A prompt for the lines of each window, under the headings that the first of them is under."""
+    levels = {id: heading.level for id, heading in headings.items()}
+    chains = heading_chains(rows, Tree(levels))
+    return [
+        prompt(
+            outline,
+            some,
+            [(levels[rows[i].id], rows[i].text or "") for i in chains[some[0].index]],
+        )
+        for some in asked
+    ]
 
 
 def _finished(page: Draft, results: Sequence[_Result], model: str) -> Plan | Exception:
