@@ -15,10 +15,11 @@ from pipeline.errors import PinnedError, UsageError
 from pipeline.ledger import Pins
 from pipeline.page import STRUCTURAL
 from pipeline.settings import Settings
-from planner_serving import endpoint, model_folder, serving
+from planner_serving import endpoint, model_folder
 from planner_serving.engine import EngineOptions
 from planner_serving.errors import PlannerModelError
 from planner_serving.model_planner import ModelPlanner, identity
+from planner_serving.patience import PatientCompleter
 from planner_serving.plan_cache import CachedCompleter, CacheOnlyCompleter
 from planner_serving.ports import BatchPlanner, Completer, Planner
 from planner_serving.serving import ServedCompleter, interpreter
@@ -35,10 +36,7 @@ _NEEDED = {
 
 
 def check_supported(policy: Policy, settings: Settings) -> None:
-    """Raises `UsageError` for what a policy asks and the settings, or this release, do not give.
-
-    And `PlannerModelError` where vLLM, or the folder that it is to load, is not here.
-    """
+    """Raises `UsageError` for what a policy asks and the settings, or this release, do not give."""
     if policy.enrichment:
         raise UsageError("enrichment is not part of this release", "use enrichment = false")
     if policy.planner == "structural" and policy.escalation_threshold > 0:
@@ -53,9 +51,6 @@ def check_supported(policy: Policy, settings: Settings) -> None:
             "; ".join(f"set WRAC_{name.upper()}, or {name} in wrac.toml" for name in missing),
         )
     if policy.planner == "vllm":
-        model_folder.read_config(Path(settings.planner_model_dir))
-        _interpreter(settings)
-    if policy.planner == "vllm":
         _check_engines(settings)
 
 
@@ -68,7 +63,9 @@ def open_planner(
     to a cluster (`running`). What it is answered is kept in `cache` as the customer's.
     """
     vllm = policy.planner == "vllm"
-    completer: Completer = ServedCompleter(engines(settings)) if vllm else _endpoint(settings)
+    completer: Completer = PatientCompleter(
+        ServedCompleter(engines(settings)) if vllm else _endpoint(settings)
+    )
     if cache is not None:
         completer = CachedCompleter(completer, PlanCache(cache, customer, completer.identity))
     return ModelPlanner(completer)
@@ -88,7 +85,7 @@ def engines(settings: Settings) -> ServeReplicas:
     )
     options = ServeOptions(
         most=settings.planner_replicas,
-        python=settings.planner_python or interpreter(),
+        python=_interpreter(settings),
         grows=bool(settings.ray_address),
     )
     return ServeReplicas(engine, options)
@@ -163,15 +160,17 @@ def _check_engines(settings: Settings) -> None:
     except PlannerModelError as error:
         raise UsageError(str(error), "planner_model_dir names the folder of a model") from error
     try:
-        _ = settings.planner_python or interpreter()
+        _interpreter(settings)
     except PlannerModelError as error:
         hint = "make install-vllm, or planner_python names the interpreter that has it"
         raise UsageError(str(error), hint) from error
 
 
 def _interpreter(settings: Settings) -> str:
-    """What runs the engines; empty: on a cluster, whatever its machines with GPUs run."""
-    return "" if settings.ray_address else serving.interpreter()
+    """What runs the engines; empty: on a cluster, what the machines run that have them."""
+    if settings.planner_python or settings.ray_address:
+        return settings.planner_python
+    return interpreter()
 
 
 @lru_cache(maxsize=4)

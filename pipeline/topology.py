@@ -40,7 +40,7 @@ OBJECT_STORE = 256 * 2**20
 #: Times that a crawl whose process died is started again.
 RESTARTS = 3
 #: What each kind of worker asks of Ray's processors; most of the time it waits for another.
-CRAWL_SHARE, PARSE_SHARE, INDEX_SHARE, PLANNER_SHARE = 0.3, 0.5, 0.5, 0.5
+CRAWL_SHARE, PARSE_SHARE, INDEX_SHARE = 0.3, 0.5, 0.5
 #: Batches in flight for each parse actor: one that it works on, one that waits.
 AHEAD = 2
 
@@ -81,9 +81,9 @@ def cluster(address: str, workers: float = 1.0) -> Iterator[None]:
 
 
 def asked(settings: Settings, sources: int = 1) -> tuple[str, float]:
-    """`cluster`'s arguments for what so many sources at a time, and engines that plan, ask for."""
+    """`cluster`'s arguments for what the workers of so many sources at a time ask for."""
     source = CRAWL_SHARE + PARSE_SHARE * settings.parse_workers + INDEX_SHARE
-    return settings.ray_address, source * sources + PLANNER_SHARE * settings.planner_replicas
+    return settings.ray_address, source * sources
 
 
 class ParseActor:

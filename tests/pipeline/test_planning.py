@@ -21,8 +21,8 @@ from pipeline.ledger.model import FIRST_PLANNER
 from pipeline.page import STRUCTURAL
 from pipeline.planning import check_planner, check_supported, pinned
 from pipeline.settings import Settings
-from pipeline.topology import CRAWL_SHARE, INDEX_SHARE, PARSE_SHARE, PLANNER_SHARE, asked
-from planner_serving.errors import PlannerModelError, PlannerUnavailableError
+from pipeline.topology import CRAWL_SHARE, INDEX_SHARE, PARSE_SHARE, asked
+from planner_serving.errors import PlannerUnavailableError
 from planner_serving.structural import StructuralPlanner
 
 PINS = Pins(policy=Policy(), parser="1", embedder="m@1", dimensions=4, sparse="bm25@1")
@@ -92,7 +92,7 @@ def test_a_folder_that_is_no_model_is_named_before_anything_starts(tmp_path: Pat
     asking = Policy(planner="vllm")
     with pytest.raises(UsageError, match="planner_model_dir"):
         check_supported(asking, Settings())
-    with pytest.raises(PlannerModelError, match=r"config\.json"):
+    with pytest.raises(UsageError, match=r"config\.json"):
         check_supported(asking, settings)
     (tmp_path / "config.json").write_text('{"architectures": ["LlamaForCausalLM"]}')
     (tmp_path / "tokenizer.json").write_text("{}")
@@ -132,6 +132,5 @@ def test_an_evaluation_asks_the_model_and_does_not_measure_less() -> None:
 
 def test_a_machine_of_its_own_has_room_for_all_that_waits_for_each_other() -> None:
     """A worker that Ray has no processor for is never started, and its run never ends."""
-    address, shares = asked(Settings(parse_workers=8, planner_replicas=2), sources=3)
-    source = CRAWL_SHARE + 8 * PARSE_SHARE + INDEX_SHARE
-    assert (address, shares) == ("", 3 * source + 2 * PLANNER_SHARE)
+    address, shares = asked(Settings(parse_workers=8), sources=3)
+    assert (address, shares) == ("", 3 * (CRAWL_SHARE + 8 * PARSE_SHARE + INDEX_SHARE))
