@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from chunker import similar
+from chunker.model import Document, Plan
 from indexer import errors
 from indexer.model import Point, Slot, Vector
 from indexer.points import points
@@ -18,7 +20,7 @@ from pipeline.caches.embeddings import EmbeddingCache, embedding_key
 from pipeline.errors import PipelineError
 from pipeline.ledger import Job, Source
 from pipeline.page import fell_back, from_cache
-from pipeline.pages import Failed, Indexed, Parsed, Prepared, Removal, Removed, Result
+from pipeline.pages import Failed, Indexed, Parsed, Prepared, Removal, Removed, Repeat, Result
 from pipeline.pagestore import PageStore
 
 EMPTY: Vector = np.zeros((0, 0), dtype=np.float32)
@@ -64,6 +66,8 @@ class IndexStage:
             match page:
                 case Prepared():
                     return self._swap(page, vectors, made)
+                case Repeat():
+                    return self._stand_aside(page)
                 case Removal():
                     return self._remove(page)
                 case _:
@@ -105,6 +109,7 @@ class IndexStage:
         return Indexed(
             job=job,
             document_hash=page.document.content_hash,
+            sketch=_sketch(page.document),
             title=page.document.title,
             chunks=len(made_points),
             added=swap.added,
@@ -116,6 +121,27 @@ class IndexStage:
             plan_repaired=bool(page.plan.repairs),
             plan_fallback=fell_back(page.plan),
             usage=page.plan.usage,
+        )
+
+    def _stand_aside(self, page: Repeat) -> Indexed:
+        source, job, document = self._source, page.job, page.document
+        record = records.to_json(job, document, Plan("none", (), {}, ()), (), ())
+        self._store.put_record(source.customer, source.name, source.build, job.url, record)
+        swap = self._index.replace_page(self._slot, job.url, [])
+        return Indexed(
+            job=job,
+            document_hash=document.content_hash,
+            sketch=_sketch(document),
+            title=document.title,
+            chunks=0,
+            added=0,
+            kept=0,
+            deleted=swap.deleted,
+            embedded=0,
+            embedded_cached=0,
+            plan_cached=False,
+            plan_repaired=False,
+            plan_fallback=False,
         )
 
     def _points(self, page: Prepared, vectors: dict[str, Vector]) -> list[Point]:
@@ -136,6 +162,10 @@ class IndexStage:
         source = self._source
         self._store.delete_record(source.customer, source.name, source.build, page.job.url)
         return Removed(page.job, deleted)
+
+
+def _sketch(document: Document) -> str:
+    return ":".join(similar.sketch(document))
 
 
 def slot_of(source: Source) -> Slot:

@@ -28,6 +28,14 @@ class Unchanged:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeat:
+    """A page that says what another page of the source says: it has a record and no points."""
+
+    job: Job
+    document: Document
+
+
+@dataclass(frozen=True, slots=True)
 class Emptied:
     """A page that had text and whose new body has none: its index stays until the pass ends."""
 
@@ -59,6 +67,7 @@ class Indexed:
 
     job: Job
     document_hash: str
+    sketch: str
     title: str
     chunks: int
     added: int
@@ -82,7 +91,7 @@ class Removed:
     deleted: int
 
 
-Parsed = Prepared | Unchanged | Emptied | Removal | Failed
+Parsed = Prepared | Repeat | Unchanged | Emptied | Removal | Failed
 Result = Indexed | Unchanged | Emptied | Removed | Failed
 
 

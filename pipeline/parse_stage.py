@@ -24,7 +24,7 @@ from pipeline import records
 from pipeline.errors import PipelineError, TransientError
 from pipeline.ledger import Job, Source
 from pipeline.page import STRUCTURAL, checked
-from pipeline.pages import Emptied, Failed, Parsed, Prepared, Removal, Unchanged
+from pipeline.pages import Emptied, Failed, Parsed, Prepared, Removal, Repeat, Unchanged
 from pipeline.pagestore import PageStore
 from planner_serving import errors
 from planner_serving.ports import BatchPlanner
@@ -128,6 +128,8 @@ class ParseStage:
         document = self._known(job) or self._parsed(job, job.body_hash)
         if document.content_hash == job.document_hash:
             return Unchanged(job)
+        if document.content_hash == job.repeats:
+            return Repeat(job, document)
         if job.chunks and job.has_changed and not any(u.role == "body" for u in document.units):
             return Emptied(job)
         return _Read(job, document, outline(document, source.pins.policy))

@@ -182,7 +182,9 @@ class Reconciler:
 def _done(result: Result) -> Done:
     match result:
         case Indexed():
-            return Done(result.job, result.chunks, result.document_hash, result.title)
+            return Done(
+                result.job, result.chunks, result.document_hash, result.title, result.sketch
+            )
         case Unchanged():
             job = result.job
             return Done(job, job.chunks, job.document_hash, job.title)

@@ -16,7 +16,7 @@ from crawler.access import Access
 from crawler.errors import AccessError
 from crawler.model import Politeness, Tally
 from crawler.urls import host
-from pipeline import profiling
+from pipeline import profiling, repeats
 from pipeline.crawling import check_named
 from pipeline.errors import EmptySourceError
 from pipeline.index_stage import slot_of
@@ -152,6 +152,8 @@ def turn(
             settled = ledger.settlements.settle(name, source.pins.fingerprint, share)
             loop.run()
             profiling.settle(ledger, parts.store, source)
+            loop.run()
+            repeats.settle(ledger, parts.store, source, share)
         report = loop.run()
         whole = whole and not bounds.stopping()
     finally:

@@ -20,6 +20,7 @@ from pipeline.ledger.builds import Builds
 from pipeline.ledger.hosts import Hosts
 from pipeline.ledger.pages import Pages
 from pipeline.ledger.removals import Removals
+from pipeline.ledger.repeats import Repeats
 from pipeline.ledger.revisits import Revisits
 from pipeline.ledger.schedules import Schedules
 from pipeline.ledger.settlements import Settlements
@@ -40,6 +41,7 @@ class Ledger:
     pages: Pages
     visits: Visits
     settlements: Settlements
+    repeats: Repeats
     work: Work
     usage: UsageBook
     schedules: Schedules
@@ -67,6 +69,7 @@ def open_ledger(url: str) -> Ledger:
         Pages(engine),
         Visits(engine),
         Settlements(engine),
+        Repeats(engine),
         Work(engine),
         UsageBook(engine),
         Schedules(engine),

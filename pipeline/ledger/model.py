@@ -103,6 +103,8 @@ class Job:
     """Name of the verdicts of the site's profile that it is to be parsed with."""
     has_changed: bool = False
     """Whether it was indexed from another body."""
+    repeats: str | None = None
+    """Hash of the document with which it was found to repeat another page; None: it does not."""
 
 
 @dataclass(frozen=True, slots=True)

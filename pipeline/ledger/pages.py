@@ -12,7 +12,7 @@ from sqlalchemy import Engine, Row, case, func, or_, select
 
 from crawler import reasons
 from crawler.traps import template
-from pipeline.ledger import sql
+from pipeline.ledger import canonicals, sql
 from pipeline.ledger.model import Counts, PageRow, State
 from pipeline.ledger.schema import UNSURE, pages
 
@@ -32,6 +32,7 @@ _state = case(
 HELD = "held"
 _reason = case(
     (pages.c.leaving.is_not(None) & pages.c.wanted.is_not(None), HELD),
+    (pages.c.near_of.is_not(None) & pages.c.wanted.is_not(None), canonicals.DUPLICATE),
     ((pages.c.indexed == pages.c.wanted) & (pages.c.chunks == 0), "empty"),
     else_=pages.c.reason,
 )
@@ -198,19 +199,33 @@ class Pages:
 
     def _aliases(self, source: str) -> dict[str, list[str]]:
         query = (
-            select(pages.c.url, pages.c.alias_of)
+            select(pages.c.url, pages.c.alias_of, pages.c.near_of, pages.c.wanted)
             .where(
                 pages.c.source == source,
-                pages.c.alias_of.is_not(None),
-                pages.c.reason.is_not(None),
+                or_(
+                    pages.c.alias_of.is_not(None) & pages.c.reason.is_not(None),
+                    pages.c.near_of.is_not(None),
+                ),
             )
             .order_by(pages.c.url)
         )
         found: dict[str, list[str]] = defaultdict(list)
         with sql.read(self._engine) as connection:
             for row in connection.execute(query):
-                found[row.alias_of].append(row.url)
+                target = row.near_of if row.wanted is not None else row.alias_of
+                if target is not None:
+                    found[target].append(row.url)
         return found
+
+
+def _stands_for(row: Row[Any]) -> str | None:
+    """The page that a page gives way to."""
+    if row.why == HELD:
+        return None
+    target: str | None = row.near_of
+    if row.wanted is None:
+        target = row.alias_of if row.why else None
+    return target
 
 
 def _page_row(row: Row[Any], aliases: tuple[str, ...]) -> PageRow:
@@ -219,7 +234,7 @@ def _page_row(row: Row[Any], aliases: tuple[str, ...]) -> PageRow:
         url=row.url,
         state=row.state,
         status=row.status,
-        canonical=row.alias_of if row.alias_of and row.why and not held else row.url,
+        canonical=_stands_for(row) or row.url,
         aliases=aliases,
         chunks=row.chunks,
         reason=row.why,

@@ -98,6 +98,9 @@ pages = Table(
     # What it is to become at the end of the pass, and which page it gives way to (`leaving.py`).
     Column("leaving", String(16)),
     Column("leaving_to", Text),
+    # What it resembles others by (`chunker/similar.py`), and the page that it repeats, if it does.
+    Column("sketch", String(48)),
+    Column("near_of", Text),
     Column("indexed", Text),
     Column("failed", Text),
     Column("indexed_at", DateTime(timezone=True)),

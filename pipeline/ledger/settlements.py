@@ -14,8 +14,8 @@ from typing import Any
 from sqlalchemy import Connection, Engine, func, or_, select, update
 
 from crawler import reasons
-from pipeline.ledger import canonicals
-from pipeline.ledger.schema import lock_pages, pages, sources, update_page
+from pipeline.ledger import canonicals, repeats
+from pipeline.ledger.schema import UNSURE, lock_pages, pages, sources, update_page
 
 #: What a URL becomes that leaves the scope, or enters it.
 _OUT: dict[str, Any] = {
@@ -101,7 +101,7 @@ class Settlements:
                 *(change.end for change in changes if change.loses_before(number)),
             ]
             leaving = len(ends) - _new(connection, source, number, set(ends))
-            held = share < 1 and leaving > max(0, min(max(FEW, share * of), there - 1))
+            held = leaving > allowed(of, there, share)
             if held:
                 for change in changes:
                     if change.loses_before(number):
@@ -127,6 +127,11 @@ class Settlements:
                 return 0
             connection.execute(update(sources).where(sources.c.name == source).values(held=0))
             return _apply(connection, source)
+
+
+def allowed(of: int, there: int, share: float) -> float:
+    """How many of the pages that a pass visited may leave unasked; `there` are in all."""
+    return of if share >= 1 else max(0, min(max(FEW, share * of), there - 1))
 
 
 def _new(connection: Connection, source: str, pass_number: int, urls: set[str | None]) -> int:
@@ -170,6 +175,13 @@ def _apply(connection: Connection, source: str) -> int:
         }
         if row.leaving in _ENDS:
             values |= {"fetch": row.leaving, "alias_of": row.leaving_to}
+        elif row.leaving == repeats.REPEAT:
+            values = {
+                "near_of": row.leaving_to,
+                "indexed": pages.c.indexed + UNSURE,
+                "leaving": None,
+                "leaving_to": None,
+            }
         elif row.leaving == canonicals.DUPLICATE:
             values["reason"] = row.leaving
         connection.execute(update_page(source, row.url).values(**values))

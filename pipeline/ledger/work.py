@@ -7,7 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, bindparam, case, func, or_, select, update
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Integer,
+    Row,
+    String,
+    bindparam,
+    case,
+    func,
+    or_,
+    select,
+    update,
+)
 
 from crawler import reasons
 from pipeline.ledger import revisits, sql
@@ -33,6 +45,8 @@ class Done:
     chunks: int
     document_hash: str | None
     title: str | None
+    sketch: str | None = None
+    """What it resembles others by; None: as it was."""
 
 
 class Work:
@@ -89,6 +103,9 @@ class Work:
                     document_hash=bindparam("made_document"),
                     title=bindparam("made_title"),
                     chunks=bindparam("made_chunks"),
+                    # With text of its own in the index it repeats nobody.
+                    near_of=case((bindparam("made_chunks", Integer) == 0, pages.c.near_of)),
+                    sketch=func.coalesce(bindparam("made_sketch", String), pages.c.sketch),
                 ),
                 [
                     {
@@ -98,6 +115,7 @@ class Work:
                         "made_document": result.document_hash,
                         "made_title": result.title,
                         "made_chunks": result.chunks,
+                        "made_sketch": result.sketch,
                     }
                     for result in results
                 ],
@@ -228,5 +246,6 @@ def _job(row: Row[Any]) -> Job:
         attempts=row.attempts,
         indexed_at=sql.utc(row.indexed_at) if row.indexed_at else None,
         verdicts=row.published,
+        repeats=row.document_hash if row.near_of else None,
         has_changed=bool(wanted and indexed and wanted.split(":")[0] != indexed.split(":")[0]),
     )

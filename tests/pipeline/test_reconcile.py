@@ -54,7 +54,7 @@ class ScriptedPool:
 
 
 def indexed(job: Job) -> Indexed:
-    return Indexed(job, "d", "T", 1, 1, 0, 0, 1, 0, False, False, False)
+    return Indexed(job, "d", "", "T", 1, 1, 0, 0, 1, 0, False, False, False)
 
 
 def pages(ledger: Ledger, *names: str) -> None:

@@ -86,6 +86,8 @@ _pages = Table(
     Column("wanted_since", Integer, nullable=False, server_default="0"),
     Column("leaving", String(16)),
     Column("leaving_to", Text),
+    Column("sketch", String(48)),
+    Column("near_of", Text),
 )
 _LEAVES = text("leaving IS NOT NULL")
 Index("pages_leaving", _pages.c.source, sqlite_where=_LEAVES, postgresql_where=_LEAVES)
