@@ -47,7 +47,7 @@ class VectorIndex(Protocol):
     def search(
         self, slots: Sequence[Slot], dense: Vector, sparse: SparseVector, limit: int
     ) -> list[Hit]:
-        """Best hits over the slots, dense and sparse fused by reciprocal rank (k = 60).
+        """Best hits over the slots, dense and sparse fused as `indexer.fusion` does.
 
         Sparse weights use the document frequencies of each slot alone.
         """
