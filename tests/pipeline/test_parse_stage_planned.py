@@ -14,14 +14,12 @@ from chunker import tokens
 from chunker.model import Outline, Plan
 from chunker.policy import Policy
 from pipeline.caches import open_cache
-from pipeline.caches.plans import PlanCache
 from pipeline.page import fell_back, from_cache
 from pipeline.pages import Failed, Parsed, Prepared, Removal
 from pipeline.pagestore import PageStore
 from pipeline.parse_stage import Limits, ParseStage
-from planner_serving.endpoint import EndpointCompleter
-from planner_serving.model_planner import ModelPlanner
-from planner_serving.plan_cache import CachedCompleter
+from pipeline.planning import open_planner
+from pipeline.settings import Settings
 from planner_serving.ports import BatchPlanner
 from planner_serving.structural import StructuralPlanner
 from tests.pipeline.test_parse_stage import SOURCE, job
@@ -43,10 +41,14 @@ def model() -> Iterator[FakeOpenAI]:
         yield fake
 
 
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("planner_serving.endpoint._pause", lambda attempt, header: 0.0)
+
+
 def stage(store: PageStore, model: FakeOpenAI, cache: str) -> ParseStage:
-    endpoint = EndpointCompleter(model.url, MODEL, timeout=60, wait=lambda _: None)
-    answers = PlanCache(open_cache(cache, "plans"), "acme", endpoint.identity)
-    planner = ModelPlanner(CachedCompleter(endpoint, answers))
+    settings = Settings(planner_url=model.url, planner_model=MODEL)
+    planner = open_planner(settings, POLICY, "acme", open_cache(cache, "plans"))
     return ParseStage(PLANNED, store, tokens.count, lambda: planner)
 
 
@@ -87,14 +89,24 @@ def test_a_model_that_is_away_makes_its_page_wait_and_no_other(
 ) -> None:
     model.behave = lambda request: behaviour if "Boat b3" in str(request) else "answer"
     planned = stage(store, model, f"sqlite:///{tmp_path}/caches.sqlite")
-    for _ in range(2):
-        found = run(planned, store, NAMES[:6])
-        waits = found.pop(3)
-        assert isinstance(waits, Failed)
-        assert (waits.reason, waits.transient) == ("planner_unavailable", True)
-        assert all(isinstance(one, Prepared) and not fell_back(one.plan) for one in found)
+    found = run(planned, store, NAMES[:6])
+    waits = found.pop(3)
+    assert isinstance(waits, Failed)
+    assert (waits.reason, waits.transient) == ("planner_unavailable", True)
+    assert all(isinstance(one, Prepared) and not fell_back(one.plan) for one in found)
     model.always("answer")
     assert isinstance(run(planned, store, NAMES[3:4])[0], Prepared)
+
+
+def test_a_page_that_a_model_never_answers_is_planned_without_it_in_the_end(
+    store: PageStore, model: FakeOpenAI, tmp_path: Path
+) -> None:
+    model.behave = lambda request: "500" if "Boat b3" in str(request) else "answer"
+    planned = stage(store, model, f"sqlite:///{tmp_path}/caches.sqlite")
+    assert isinstance(run(planned, store, NAMES[:6])[3], Failed)
+    [page] = run(planned, store, NAMES[3:4])  # alone, as the loop does when all else is done
+    assert isinstance(page, Prepared)
+    assert page.plan.repairs == ("structural: silent",)
 
 
 def test_what_a_page_paid_before_it_had_to_wait_is_said(
