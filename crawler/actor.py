@@ -8,7 +8,7 @@ import ray
 
 from crawler.access import Access
 from crawler.model import Politeness, Scope, Tally
-from crawler.ports import Frontier
+from crawler.ports import CountedFrontier, Frontier
 
 
 @ray.remote(max_calls=1, max_retries=0)
@@ -27,4 +27,8 @@ def crawl(
     """
     from crawler.crawl import run
 
-    return run(source, scope, politeness, open_frontier(), progress, open_access())
+    frontier = open_frontier()
+    tally = run(source, scope, politeness, frontier, progress, open_access())
+    if isinstance(frontier, CountedFrontier):
+        frontier.counted(tally)
+    return tally

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol, runtime_checkable
 
-from crawler.model import Found, HostPace, Outcome, Task
+from crawler.model import Found, HostPace, Outcome, Tally, Task
 
 
 class Frontier(Protocol):
@@ -65,3 +65,11 @@ class PacedFrontier(Frontier, Protocol):
 
     def keep_pace(self, name: str, pace: HostPace) -> None:
         """Remember what a host asked for, for the crawls that come after this one."""
+
+
+@runtime_checkable
+class CountedFrontier(Frontier, Protocol):
+    """A frontier that is told at the end what the whole crawl came to."""
+
+    def counted(self, tally: Tally) -> None:
+        """What was asked and received, with what no outcome tells: robots.txt, repetitions."""

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from crawler.model import Tally
 from pipeline import runs
+from pipeline.budgets import Budgets
 from pipeline.errors import UsageError
 from pipeline.index_stage import slot_of
 from pipeline.ledger import Pins, Source
@@ -48,6 +49,7 @@ def rebuild(parts: Parts, name: str, pins: Pins, on_progress: OnProgress) -> Ing
         with topology.cluster(*topology.asked(parts.settings)):
             pool = topology.RayPool(parts, staged)
             loop = Reconciler(replace(ledger, work=work), staged, run.runner, pool)
+            loop.before_claim = Budgets(parts.settings, ledger, live.customer).loop
             loop.on_change = watch(run, loop.report, on_progress)
             report = loop.run()
             pages = report.indexed + len(work.failures)
@@ -153,5 +155,6 @@ def _settled(parts: Parts, run: Run, report: Report, on_progress: OnProgress) ->
     loop = Reconciler(
         parts.ledger, source, run.runner, topology.RayPool(parts, source), report=report
     )
+    loop.before_claim = Budgets(parts.settings, parts.ledger, source.customer).loop
     loop.on_change = watch(run, loop.report, on_progress)
     return loop.run()

@@ -10,6 +10,7 @@ import structlog
 
 from crawler.model import Fetched, Found, Missed, Outcome, Politeness, Scope, Task
 from crawler.urls import from_name, host
+from pipeline.budgets import Budgets
 from pipeline.errors import UsageError
 from pipeline.frontier import LedgerFrontier
 from pipeline.ledger import Source
@@ -57,7 +58,9 @@ class OpenFrontier:
     runner: str
 
     def __call__(self) -> LedgerFrontier:
-        return LedgerFrontier(self.parts.ledger, self.parts.store, self.source, self.runner)
+        parts, source = self.parts, self.source
+        budgets = Budgets(parts.settings, parts.ledger, source.customer)
+        return LedgerFrontier(parts.ledger, parts.store, source, self.runner, budgets=budgets)
 
 
 def listing(name: str, scope: Scope, settings: Settings) -> list[Listing]:

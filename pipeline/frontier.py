@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from crawler import budget
-from crawler.model import Fetched, Found, HostPace, Missed, Outcome, Task
+from crawler.model import Fetched, Found, HostPace, Missed, Outcome, Tally, Task
 from crawler.urls import host
+from pipeline.budgets import Budgets
 from pipeline.ledger import Ledger, Source
 from pipeline.pagestore import DamagedFileError, MissingBodyError, PageStore
 
@@ -30,9 +32,12 @@ class LedgerFrontier:
         source: Source,
         runner: str | None = None,
         asks: bool = True,
+        budgets: Budgets | None = None,
     ) -> None:
         """`asks`: whether its outcomes come of requests, which count as the customer's."""
         self._asks = asks
+        self._budgets = budgets
+        self._booked = Counter[str]()
         self._ledger = ledger
         self._store = store
         self._source = source
@@ -53,6 +58,8 @@ class LedgerFrontier:
         )
         if left is not None:
             limit = min(limit, left)
+        if self._budgets is not None and (more := self._budgets.requests_left()) is not None:
+            limit = min(limit, more - len(self._in_flight))
         if limit <= 0:
             return ()
         tasks = self._of_held_hosts(self._ledger.visits.pending(name, limit, self._in_flight))
@@ -120,11 +127,20 @@ class LedgerFrontier:
     def _spend(self, outcomes: Sequence[Outcome]) -> None:
         source, now = self._source, datetime.now(UTC)
         size = sum(len(one.body) for one in outcomes if isinstance(one, Fetched))
-        spent = {"requests": len(outcomes), "bytes": size}
-        self._ledger.usage.add(source.customer, now.date(), spent)
+        self._book({"requests": len(outcomes), "bytes": size}, now)
         self._ledger.schedules.spend(source.name, len(outcomes), size, now)
         if feeds := [url for one in outcomes if isinstance(one, Fetched) for url in one.feeds]:
             self._ledger.schedules.add_feeds(source.name, feeds)
+
+    def counted(self, tally: Tally) -> None:
+        """Book what the engine counted over what its outcomes told: robots.txt, repetitions."""
+        whole = {"requests": tally.requests, "bytes": tally.bytes}
+        rest = {what: amount - self._booked[what] for what, amount in whole.items()}
+        self._book(rest, datetime.now(UTC))
+
+    def _book(self, amounts: Mapping[str, int], now: datetime) -> None:
+        self._booked.update(amounts)
+        self._ledger.usage.add(self._source.customer, now.date(), amounts)
 
     def _stored(self, outcome: Outcome) -> tuple[Outcome, str]:
         """The outcome with the hash of its body, which is in the page store by now."""

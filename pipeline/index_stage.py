@@ -104,7 +104,7 @@ class IndexStage:
         self._store.put_record(source.customer, source.name, source.build, job.url, record)
         swap = self._index.replace_page(self._slot, job.url, made_points)
         texts = [chunk.embedded for chunk in page.chunks]
-        embedded = len(made.intersection(texts))
+        new = made.intersection(texts)
         made.difference_update(texts)  # a text of two pages is made once
         return Indexed(
             job=job,
@@ -115,8 +115,9 @@ class IndexStage:
             added=swap.added,
             kept=swap.kept,
             deleted=swap.deleted,
-            embedded=embedded,
-            embedded_cached=len(set(texts)) - embedded,
+            embedded=len(new),
+            embedded_tokens=sum(map(self._embedder.count, new)),
+            embedded_cached=len(set(texts)) - len(new),
             plan_cached=from_cache(page.plan),
             plan_repaired=bool(page.plan.repairs),
             plan_fallback=fell_back(page.plan),

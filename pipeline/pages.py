@@ -81,6 +81,8 @@ class Indexed:
     plan_repaired: bool
     plan_fallback: bool
     usage: Usage = NOTHING
+    embedded_tokens: int = 0
+    """Of the texts whose vectors were made."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ import json
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
@@ -83,14 +84,21 @@ class PageStore:
             raise _damaged(path)
         return found
 
-    def keep_bodies(self, customer: str, digests: Collection[str]) -> int:
-        """Remove all of a customer's bodies but these, and what writing left half done."""
+    def keep_bodies(
+        self, customer: str, digests: Collection[str], before: datetime | None = None
+    ) -> int:
+        """Remove all of a customer's bodies but these, and what writing left half done.
+
+        `before`: only those that were written before that moment.
+        """
         kept = {f"{digest}.zst" for digest in digests}
         gone = [
             path
             for path in self._fs.find(f"{self._root}/{customer}/bodies")
             if path.rpartition("/")[2] not in kept
         ]
+        if before is not None:
+            gone = [path for path in gone if self._fs.modified(path) < before]
         for path in gone:
             self._delete(path)
         return len(gone)

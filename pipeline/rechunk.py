@@ -11,6 +11,7 @@ from chunker import PARSER_VERSION
 from chunker.policy import Policy
 from crawler.model import Tally
 from pipeline import planning, runs
+from pipeline.budgets import Budgets
 from pipeline.builds import rebuild
 from pipeline.errors import PinnedError
 from pipeline.ingest import check_embedder
@@ -49,6 +50,7 @@ def rechunk(
         check_index(parts, source)
         with topology.cluster(*topology.asked(parts.settings)):
             loop = Reconciler(ledger, source, run.runner, topology.RayPool(parts, source))
+            loop.before_claim = Budgets(parts.settings, ledger, source.customer).loop
             loop.on_change = watch(run, loop.report, on_progress)
             report = loop.run()
     return outcome(ledger, source, Tally(), report, started)

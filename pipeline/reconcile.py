@@ -65,6 +65,8 @@ class Reconciler:
     """Called whenever something moved, and at least every `POLL` seconds."""
     stopping: Callable[[], bool] = lambda: False
     """Whether to claim nothing more: the loop ends with what is in flight."""
+    before_claim: Callable[[], None] = lambda: None
+    """Called before pages are claimed; what it raises ends the run, and the pages wait."""
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     now: Callable[[], float] = time.monotonic
     wait: Callable[[float], None] = time.sleep
@@ -170,6 +172,7 @@ class Reconciler:
             {
                 "pages_indexed": len(indexed),
                 "embedded_texts": sum(result.embedded for result in indexed),
+                "embedded_tokens": sum(result.embedded_tokens for result in indexed),
                 "plans": sum(not result.plan_cached for result in indexed),
                 "plan_calls": paid.calls,
                 "plan_input_tokens": paid.input_tokens,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
@@ -12,11 +13,12 @@ from chunker.chunks import chunks
 from indexer.errors import IndexDamagedError
 from indexer.points import point_ids
 from pipeline import records, runs
+from pipeline.budgets import Budgets
 from pipeline.caches.embeddings import EmbeddingCache
 from pipeline.index_stage import IndexStage, slot_of
 from pipeline.ingest import check_embedder
 from pipeline.ledger import Job, Source
-from pipeline.pages import Indexed, Prepared
+from pipeline.pages import Indexed, Prepared, Result
 from pipeline.pagestore import DamagedFileError
 from pipeline.parts import Parts
 
@@ -60,7 +62,9 @@ def reindex(
         cache = EmbeddingCache(parts.caches["embeddings"])
         stage = IndexStage(source, parts.store, parts.embedder, cache, parts.index)
         lost: list[str] = []
+        budgets = Budgets(parts.settings, parts.ledger, source.customer)
         for batch in _batches(parts.ledger.pages.indexed(name)):
+            budgets.check("embeddings")
             ready = []
             for url, digest, count in batch:
                 page = _prepared(parts, source, url, digest, count)
@@ -68,7 +72,8 @@ def reindex(
                     lost.append(url)
                 else:
                     ready.append(page)
-            for result in stage.run(ready):
+            results = stage.run(ready)
+            for result in results:
                 if isinstance(result, Indexed):
                     found.pages += 1
                     found.chunks += result.chunks
@@ -76,11 +81,21 @@ def reindex(
                     found.embeddings_cached += result.embedded_cached
                 else:
                     lost.append(result.job.url)
+            _book(parts, source, results)
             on_page(found)
         parts.ledger.work.lost(name, lost)
         found.left = len(lost)
     found.seconds = round(time.monotonic() - started, 3)
     return found
+
+
+def _book(parts: Parts, source: Source, results: Sequence[Result]) -> None:
+    made = [result for result in results if isinstance(result, Indexed)]
+    amounts = {
+        "embedded_texts": sum(result.embedded for result in made),
+        "embedded_tokens": sum(result.embedded_tokens for result in made),
+    }
+    parts.ledger.usage.add(source.customer, datetime.now(UTC).date(), amounts)
 
 
 def _sweep(parts: Parts, source: Source) -> int:

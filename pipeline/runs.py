@@ -90,11 +90,16 @@ def held(ledger: Ledger, source: str, asked: bool = False) -> Iterator[Run]:
     run = Run(ledger, source, runner, listens=not asked)
     heart = threading.Thread(target=run.beat, name=f"life of {source}", daemon=True)
     heart.start()
+    started = time.monotonic()
     try:
         yield run
     finally:
         run.end()
         heart.join()
+        known = ledger.sources.find(source) if run.listens else None
+        if known is not None:
+            spent = {"run_ms": round(1000 * (time.monotonic() - started))}
+            ledger.usage.add(known.customer, datetime.now(UTC).date(), spent)
         ledger.sources.release(source, runner)
 
 

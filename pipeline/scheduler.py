@@ -16,9 +16,11 @@ from typing import Protocol
 
 import structlog
 
+from pipeline.budgets import BudgetError
 from pipeline.errors import SourceBusyError
 from pipeline.faults import describe
 from pipeline.ledger import Ledger
+from pipeline.ledger.schedules import next_day
 from pipeline.sources.spec import SourceSpec
 from pipeline.sources.watched import Declared, WatchedFiles
 
@@ -122,6 +124,9 @@ class Scheduler:
             if isinstance(error, SourceBusyError):
                 self.ledger.schedules.postpone(name, self.now() + BUSY_WAIT)
                 log.warning("source is busy", source=name, by=str(error))
+            elif isinstance(error, BudgetError):
+                self.ledger.schedules.postpone(name, next_day(self.now()))
+                log.warning("source waits for its customer's budget", source=name, why=str(error))
             elif isinstance(error, Exception):
                 again = self.ledger.schedules.failed(name, describe(error), self.now())
                 log.warning("turn failed", source=name, error=describe(error), again=str(again))

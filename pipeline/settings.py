@@ -8,13 +8,28 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 
 from pipeline.errors import UsageError
 from pipeline.home import Home
 
 CONFIG_FILE = Path("wrac.toml")
+
+
+class Budget(BaseModel):
+    """What a customer may cost. A limit that is not given is none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    requests_per_day: int | None = Field(None, ge=0)
+    requests_per_month: int | None = Field(None, ge=0)
+    plan_tokens_per_day: int | None = Field(None, ge=0)
+    plan_tokens_per_month: int | None = Field(None, ge=0)
+    embeddings_per_day: int | None = Field(None, ge=0)
+    embeddings_per_month: int | None = Field(None, ge=0)
+    warn_at: float = Field(0.8, gt=0, le=1)
+    """Share of a limit from which on it is warned of."""
 
 
 class Settings(BaseSettings):
@@ -60,6 +75,12 @@ class Settings(BaseSettings):
     page_seconds: float = Field(30.0, gt=0, description="deadline for parsing one page")
     page_memory: int = Field(4 * 2**30, ge=2**28, description="bytes a parse worker may take")
     parse_workers: int = Field(1, ge=1, le=64, description="parse processes of an ingest")
+    budgets: dict[str, Budget] = Field(
+        {}, description='limits by customer, "*" for all others: [budgets.NAME] in wrac.toml'
+    )
+    body_days: float = Field(
+        30, ge=1, description="days that a body which no page has any more is kept"
+    )
     ray_address: str = Field("", description="Ray cluster; empty: one is started for the command")
     sources_at_once: int = Field(2, ge=1, le=256, description="sources that wrac run works on")
     turn_seconds: float = Field(

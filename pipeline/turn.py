@@ -16,7 +16,8 @@ from crawler.access import Access
 from crawler.errors import AccessError
 from crawler.model import Politeness, Tally
 from crawler.urls import host
-from pipeline import profiling, repeats
+from pipeline import profiling, repeats, retention
+from pipeline.budgets import Budgets
 from pipeline.crawling import check_named
 from pipeline.errors import EmptySourceError
 from pipeline.index_stage import slot_of
@@ -118,7 +119,8 @@ def turn(
     crawls, what the site lets the crawler in by; a site that does not any more pauses the source.
 
     What is cut short is gone on with by the next turn. Raises `EmptySourceError` where a whole
-    pass found no page, `ServiceMissingError` where a service stays away.
+    pass found no page, `ServiceMissingError` where a service stays away, `BudgetError` where the
+    customer's budget is used up.
     """
     from pipeline import topology
 
@@ -129,6 +131,7 @@ def turn(
     ledger.sources.begin_pass(name, bounds.due_by)
     ledger.work.release_all(name)
     source = ledger.sources.get(name)
+    budgets = Budgets(parts.settings, ledger, source.customer)
     check_index(parts, source)
     if instead is None:
         check_named(asked, source.scope)
@@ -140,13 +143,14 @@ def turn(
     crawling = _until_stopped(ledger, name, crawl, bounds.stopping)
     try:
         loop = Reconciler(ledger, source, run.runner, pool, stopping=bounds.stopping)
+        loop.before_claim = budgets.loop
         loop.on_change = watch(run, loop.report, on_progress, crawling)
         if not source.verdicts:
             loop.hold(lambda: crawling() and _fetched(ledger, name) < profiling.FIRST_PAGES)
             source = profiling.begin(ledger, parts.store, source, pool.marks)
         loop.run(more=crawling)
         tally = _result(crawl, ledger, name)
-        whole = not bounds.stopping() and not _is_cut(ledger, run)
+        whole = not bounds.stopping() and not _is_cut(ledger, run, budgets)
         if whole:
             share = parts.settings.max_deleted
             settled = ledger.settlements.settle(name, source.pins.fingerprint, share)
@@ -162,6 +166,10 @@ def turn(
         pool.close()
     if whole:
         ledger.sources.end_pass(name, datetime.now(UTC))
+        retention.sweep(parts, source.customer)
+    retention.measure(parts, source.customer)
+    if not whole:
+        budgets.check("requests")
     result = outcome(ledger, source, tally, report, started, whole)
     if settled is not None and settled.held:
         result = replace(result, held=settled)
@@ -249,12 +257,13 @@ def _until_stopped(
     return crawling
 
 
-def _is_cut(ledger: Ledger, run: Run) -> bool:
+def _is_cut(ledger: Ledger, run: Run, budgets: Budgets) -> bool:
     """Whether the crawl ended with pages left that it was not allowed to begin."""
     now, left = datetime.now(UTC), ledger.visits.pending(run.source, 1, ())
     if not left:
         return False
-    spent = ledger.schedules.allows(run.source, run.runner, now) == 0
+    allowed = ledger.schedules.allows(run.source, run.runner, now)
+    spent = 0 in (allowed, budgets.requests_left())
     return spent or bool(ledger.hosts.of_others(run.source, {host(left[0].url)}, now))
 
 

@@ -17,6 +17,7 @@ from pipeline.cli.options import given_before
 from pipeline.cli.run import run as keep_fresh
 from pipeline.cli.search import search, why
 from pipeline.cli.upgrade import upgrade
+from pipeline.cli.usage import usage
 from pipeline.errors import PipelineError
 from pipeline.logs import configure
 
@@ -40,7 +41,7 @@ app.command()(look.chunks)
 app.command()(admin.pages)
 app.command()(admin.status)
 app.command()(admin.verify)
-app.command()(admin.usage)
+app.command()(usage)
 app.command()(admin.forget)
 app.command()(admin.config)
 app.command()(migrate)

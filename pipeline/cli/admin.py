@@ -10,6 +10,7 @@ import typer
 from rich import filesize
 from rich.markup import escape
 
+from pipeline.budgets import Budgets
 from pipeline.caches import Cache, Size
 from pipeline.cli.options import HomeOption, JsonOption, SourceOption, parts, settings
 from pipeline.cli.output import answer, err, out, table
@@ -62,6 +63,8 @@ def status(home: HomeOption = None, as_json: JsonOption = False) -> None:
                 "customer": source.customer,
                 **counts,
                 "policy": source.pins.policy.fingerprint,
+                "build": source.build,
+                "parser": source.pins.parser,
                 "planner": source.pins.planner,
                 "embedder": source.pins.embedder,
                 "held": source.held,
@@ -76,6 +79,12 @@ def status(home: HomeOption = None, as_json: JsonOption = False) -> None:
             }
         )
 
+    customers = sorted({row["customer"] for row in rows})
+    levels = [
+        level
+        for name in customers
+        for level in Budgets(opened.settings, opened.ledger, name).levels()
+    ]
     caches = {kind: _held(cache) for kind, cache in opened.caches.items()}
 
     def show() -> None:
@@ -101,6 +110,9 @@ def status(home: HomeOption = None, as_json: JsonOption = False) -> None:
         for kind, size in caches.items():
             said = size if isinstance(size, str) else _size(size)
             out.print(f"cache of {kind}: {said}", markup=False)
+        for level in levels:
+            state = "" if level.left else f"; used up until {level.resets}"
+            out.print(f"{level}{state}", markup=False)
         for row in rows:
             for template, urls in row["traps"].items():
                 out.print(
@@ -120,7 +132,12 @@ def status(home: HomeOption = None, as_json: JsonOption = False) -> None:
         kind: {"away": size} if isinstance(size, str) else asdict(size)
         for kind, size in caches.items()
     }
-    value = {"home": str(opened.home.root), "sources": rows, "caches": listed}
+    value = {
+        "home": str(opened.home.root),
+        "sources": rows,
+        "caches": listed,
+        "budgets": [asdict(level) for level in levels],
+    }
     answer(value, as_json, show)
 
 
@@ -156,24 +173,6 @@ def verify(
 
     answer(value, as_json, show)
     return 0 if found.ok else 1
-
-
-def usage(
-    customer: Annotated[str | None, typer.Option("--customer", metavar="NAME")] = None,
-    home: HomeOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show what each customer cost, by day."""
-    rows = parts(home).ledger.usage.by_day(customer)
-
-    def show() -> None:
-        shown = table("customer", "day", "what", "amount")
-        for name, day, what, amount in rows:
-            shown.add_row(name, day, what, f"{amount:,}")
-        out.print(shown)
-
-    keys = ("customer", "day", "what", "amount")
-    answer({"usage": [dict(zip(keys, row, strict=True)) for row in rows]}, as_json, show)
 
 
 def forget(
@@ -214,9 +213,10 @@ def forget(
 def config(home: HomeOption = None, as_json: JsonOption = False) -> None:
     """Show every setting, and where its value comes from."""
     values, origins = settings(home)
+    plain = values.model_dump(mode="json")
     listed = {
         key: {
-            "value": getattr(values, key),
+            "value": plain[key],
             "origin": origins[key],
             "description": field.description,
         }

@@ -14,7 +14,7 @@ from crawler import reasons
 from crawler.traps import template
 from pipeline.ledger import canonicals, sql
 from pipeline.ledger.model import Counts, PageRow, State
-from pipeline.ledger.schema import UNSURE, pages
+from pipeline.ledger.schema import UNSURE, build_pages, pages
 
 _state = case(
     (pages.c.fetch == "gone", "deleted"),
@@ -194,8 +194,14 @@ class Pages:
         wanted = select(func.substr(pages.c.wanted, 1, 64)).where(
             of_source, pages.c.leaving.is_not(None), pages.c.wanted.is_not(None)
         )
+        indexed = select(func.substr(pages.c.indexed, 1, 64)).where(
+            of_source, pages.c.indexed.is_not(None)
+        )
+        beside = select(func.substr(build_pages.c.indexed, 1, 64)).where(
+            build_pages.c.source == source
+        )
         with sql.read(self._engine) as connection:
-            return set(connection.scalars(last.union(wanted)))
+            return set(connection.scalars(last.union(wanted, indexed, beside)))
 
     def _aliases(self, source: str) -> dict[str, list[str]]:
         query = (

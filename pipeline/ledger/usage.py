@@ -1,18 +1,27 @@
-"""What each customer cost, by day."""
+"""What each customer cost, by day.
+
+| what | counts |
+|---|---|
+| `requests`, `bytes` | sent or tried, robots.txt and sitemaps included; bodies as they came |
+| `pages_indexed`, `plans`, `embedded_texts`, `embedded_tokens` | what was made, not what was kept |
+| `plan_calls`, `plan_input_tokens`, `plan_cached_input_tokens`, `plan_output_tokens` | of a model |
+| `run_ms` | milliseconds that runs held a source of the customer |
+| `stored_bytes` | of the page store, the last measure of the day |
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, func, select
 
 from pipeline.ledger import sql
 from pipeline.ledger.schema import usage
 
 
 class UsageBook:
-    """The `usage` table: amounts only grow."""
+    """The `usage` table."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -32,6 +41,27 @@ class UsageBook:
                         set_={"amount": usage.c.amount + statement.excluded.amount},
                     )
                 )
+
+    def put(self, customer: str, day: date, what: str, amount: int) -> None:
+        """Put an amount in place of the day's: what is measured and not counted."""
+        with self._engine.begin() as connection:
+            connection.execute(
+                sql.insert(connection, usage)
+                .values(customer=customer, day=day.isoformat(), what=what, amount=amount)
+                .on_conflict_do_update(
+                    index_elements=["customer", "day", "what"], set_={"amount": amount}
+                )
+            )
+
+    def since(self, customer: str, day: date) -> dict[str, int]:
+        """A customer's amounts from that day on, by what they count."""
+        query = (
+            select(usage.c.what, func.sum(usage.c.amount).label("amount"))
+            .where(usage.c.customer == customer, usage.c.day >= day.isoformat())
+            .group_by(usage.c.what)
+        )
+        with sql.read(self._engine) as connection:
+            return {row.what: int(row.amount) for row in connection.execute(query)}
 
     def by_day(self, customer: str | None = None) -> list[tuple[str, str, str, int]]:
         """Rows of customer, day, what and amount, in that order."""
