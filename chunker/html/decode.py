@@ -56,6 +56,9 @@ _WIDER = {
 _WIDE = {"utf-16", "utf-16le", "utf-16be", "utf_16", "utf-32", "ucs-2", "unicode"}
 _NOT_TEXT = {"utf-7", "utf7", "replacement", "iso-2022-kr", "hz-gb-2312"}
 _BROKEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+#: The same as bytes of UTF-8, but for surrogates, which it cannot hold.
+_CONTROLS = bytes([*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
+_LONG = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +110,20 @@ def well_formed(text: str) -> str:
 
     Control characters become a space; NUL, lone surrogates and noncharacters U+FFFD.
     """
-    if not _BROKEN.search(text):
+    if _is_clean(text) if len(text) > _LONG else not _BROKEN.search(text):
         return text
     return _BROKEN.sub(lambda found: " " if "\0" < found.group() <= "\x7f" else "\ufffd", text)
+
+
+def _is_clean(text: str) -> bool:
+    """Whether a long text is well formed: five times as fast as the expression."""
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:  # a lone surrogate
+        return False
+    if len(data.translate(None, _CONTROLS)) < len(data):
+        return False
+    return "\ufffe" not in text and "\uffff" not in text
 
 
 def _in_markup(body: bytes) -> str:

@@ -7,6 +7,7 @@ piece. The walk uses no recursion and touches each node once.
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -69,31 +70,36 @@ _ROLE_TAGS = {
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 
 
+def _numbers() -> array[int]:
+    """A column of whole numbers that numpy can read as it is."""
+    return array("q")
+
+
 @dataclass(slots=True)
 class Blocks:
     """The two tables. Element 0 is `<body>`; a parent comes before its children."""
 
     # elements (block-level only; inline ones are folded into their blocks)
-    parent: list[int] = field(default_factory=list)
+    parent: array[int] = field(default_factory=_numbers)
     tag: list[str] = field(default_factory=list)
-    own_names: list[int] = field(default_factory=list)
-    path_names: list[int] = field(default_factory=list)
-    path_tags: list[int] = field(default_factory=list)
-    signature: list[int] = field(default_factory=list)
+    own_names: array[int] = field(default_factory=_numbers)
+    path_names: array[int] = field(default_factory=_numbers)
+    path_tags: array[int] = field(default_factory=_numbers)
+    signature: array[int] = field(default_factory=_numbers)
     """Number of the path of tags and first class words: equal for the cards of one list."""
-    start: list[int] = field(default_factory=list)
+    start: array[int] = field(default_factory=_numbers)
     """First block at or below the element."""
-    end: list[int] = field(default_factory=list)
+    end: array[int] = field(default_factory=_numbers)
     """One past the last block below the element."""
     node: list[int] = field(default_factory=list)
     """`mem_id` of the element."""
     # blocks
-    element: list[int] = field(default_factory=list)
+    element: array[int] = field(default_factory=_numbers)
     text: list[str] = field(default_factory=list)
-    linked: list[int] = field(default_factory=list)
+    linked: array[int] = field(default_factory=_numbers)
     """Characters of the block's text that are inside links."""
-    inner_names: list[int] = field(default_factory=list)
-    inner_tags: list[int] = field(default_factory=list)
+    inner_names: array[int] = field(default_factory=_numbers)
+    inner_tags: array[int] = field(default_factory=_numbers)
     leaves: list[list[int]] = field(default_factory=list)
     """`mem_id` of the text nodes that make up the block."""
     # what is left out before anything is judged

@@ -70,7 +70,7 @@ def tables_of(blocks: Blocks) -> Tables:
     signature = np.array(blocks.signature, np.int64)
     inner_tags = np.array(blocks.inner_tags, np.int64)
     tokens = [words(text) for text in blocks.text]
-    raw = np.array([counts(t, len(w)) for t, w in zip(blocks.text, tokens, strict=True)], float)
+    raw = counts(blocks.text, tokens)
     linked = np.minimum(np.array(blocks.linked, float), raw[:, 1])
     tag = np.array([_TAG_NUMBER.get(blocks.tag[e], 0) for e in blocks.element], float)
     phrases = [phrase_bits(t, w) for t, w in zip(blocks.text, tokens, strict=True)]

@@ -70,7 +70,10 @@ def test_some_broken_bytes_do_not_change_the_encoding() -> None:
 
 
 def test_well_formed_keeps_the_length() -> None:
-    assert well_formed("a\x00b\ud800c\x07d\uffff") == "a\ufffdb\ufffdc d\ufffd"
+    for long in ("", "é" * 3000):
+        assert well_formed(long) == long
+        for bad, good in zip("\x00\ud800\x07\x0c\x7f\ufffe\uffff", "��   ��", strict=True):
+            assert well_formed(f"a{long}{bad}") == f"a{long}{good}"
 
 
 @given(
