@@ -115,25 +115,20 @@ class Blocks:
     """Values of `aria-controls`: ids of what a click shows."""
 
 
-class _Walk:
-    """State of one walk: the open run of inline content."""
+class _Run:
+    """The open run of inline content."""
 
-    __slots__ = ("leaves", "linked", "names", "out", "pieces", "signatures", "tags")
+    __slots__ = ("leaves", "linked", "names", "pieces", "tags")
 
     def __init__(self) -> None:
-        self.out = Blocks()
         self.pieces: list[str] = []
         self.leaves: list[int] = []
-        self.linked = 0
-        self.names = 0
-        self.tags = 0
-        self.signatures: dict[tuple[int, str, str], int] = {}
+        self.linked = self.names = self.tags = 0
 
-    def flush(self, element: int) -> None:
-        """Close the open run as a block of the element."""
+    def close(self, out: Blocks, element: int) -> None:
+        """The run is a block of the element, where it has any text."""
         text = " ".join("".join(self.pieces).split())
         if text:
-            out = self.out
             out.element.append(element)
             out.text.append(text)
             out.linked.append(self.linked)
@@ -142,35 +137,7 @@ class _Walk:
             out.leaves.append(self.leaves)
         self.pieces = []
         self.leaves = []
-        self.linked = 0
-        self.names = 0
-        self.tags = 0
-
-    def begin(self, mem_id: int) -> None:
-        """Add `<body>`, with nothing above it."""
-        out = self.out
-        for column in (out.parent, out.own_names, out.path_names, out.path_tags, out.start):
-            column.append(0)
-        out.signature.append(self.signatures.setdefault((-1, "body", ""), 0))
-        out.tag.append("body")
-        out.end.append(0)
-        out.node.append(mem_id)
-
-    def open(self, tag: str, parent: int, names: int, tags: int, first: str, mem_id: int) -> int:
-        """Add a block-level element; returns its number."""
-        out = self.out
-        number = len(out.parent)
-        key = (out.signature[parent], tag, first)
-        out.parent.append(parent)
-        out.tag.append(tag)
-        out.own_names.append(names)
-        out.path_names.append(names | out.path_names[parent])
-        out.path_tags.append(tags | out.path_tags[parent])
-        out.signature.append(self.signatures.setdefault(key, len(self.signatures)))
-        out.start.append(len(out.text))
-        out.end.append(0)
-        out.node.append(mem_id)
-        return number
+        self.linked = self.names = self.tags = 0
 
 
 _UNMARKED = (0, 0, "")
@@ -207,12 +174,15 @@ def _marks(attributes: Mapping[str, str | None], controlled: set[str]) -> tuple[
 def blocks_of(tree: LexborHTMLParser) -> Blocks:
     """The tables of a parsed page; empty where it has no body."""
     body = tree.body
-    walk = _Walk()
-    out = walk.out
+    out = Blocks()
     if body is None:
         return out
     out.body_names = name_bits(body.attributes.get("class") or "")
-    walk.begin(body.mem_id)
+    run = _Run()
+    # columns of elements; those that are only written are gathered as rows: this is the hot loop
+    rows: list[tuple[int, str, int, int, int]] = [(0, "body", 0, 0, body.mem_id)]
+    path_names, path_tags, signature, end = [0], [0], [0], [0]
+    signatures: dict[tuple[int, str, str], int] = {(-1, "body", ""): 0}
     current = 0
     # one entry an open node: the node to go on with, the element around it, inline state around it
     stack: list[tuple[LexborNode | None, int, int, int, bool]] = []
@@ -225,28 +195,28 @@ def blocks_of(tree: LexborHTMLParser) -> Blocks:
                 break
             node, above, names, tags, in_link = stack.pop()
             if above != current:
-                if walk.leaves:
-                    walk.flush(current)
-                out.end[current] = len(out.text)
+                if run.leaves:
+                    run.close(out, current)
+                end[current] = len(out.text)
                 current = above
             continue
         tag = node.tag
         if tag == "-text":
             if not node.is_empty_text_node:
                 text = node.text_content or ""
-                walk.pieces.append(text)
-                walk.leaves.append(node.mem_id)
-                walk.names |= names
-                walk.tags |= tags
+                run.pieces.append(text)
+                run.leaves.append(node.mem_id)
+                run.names |= names
+                run.tags |= tags
                 if in_link:
-                    walk.linked += len(text)
-            elif walk.pieces:
-                walk.pieces.append(" ")
+                    run.linked += len(text)
+            elif run.pieces:
+                run.pieces.append(" ")
             node = node.next
             continue
         if tag is None or tag in _ALONE:
             if tag == "br" or tag == "hr":
-                walk.pieces.append(" ")
+                run.pieces.append(" ")
             elif tag == "img":
                 out.images.append((node.mem_id, current, len(out.text)))
             elif tag and tag[0] != "-":
@@ -257,7 +227,7 @@ def blocks_of(tree: LexborHTMLParser) -> Blocks:
         own, own_tags, first = _marks(attributes, out.controlled) if attributes else _UNMARKED
         own_tags |= TAG_BITS.get(tag, 0)
         child = node.first_child
-        if tag in INLINE or (tag == "button" and out.tag[current] in _LINES):
+        if tag in INLINE or (tag == "button" and rows[current][1] in _LINES):
             if own_tags & HIDDEN and tag != "button":
                 out.unseen[node.mem_id] = "hidden"
             elif child is not None:
@@ -269,18 +239,31 @@ def blocks_of(tree: LexborHTMLParser) -> Blocks:
                 continue
             node = node.next
             continue
-        if walk.leaves:
-            walk.flush(current)
+        if run.leaves:
+            run.close(out, current)
         stack.append((node.next, current, names, tags, in_link))
-        hidden_above = out.path_tags[current] & HIDDEN
-        current = walk.open(tag, current, own | names, own_tags | tags, first, node.mem_id)
+        hidden_above = path_tags[current] & HIDDEN
         if (own_tags & HIDDEN and not hidden_above) or tag == "noscript":
-            panel = attributes.get("role") == "tabpanel" or bool(
-                (own | out.own_names[out.parent[current]]) & _PANEL
-            )
-            out.hidden.append((current, attributes.get("id") or "", panel))
+            panel = attributes.get("role") == "tabpanel" or bool((own | rows[current][2]) & _PANEL)
+            out.hidden.append((len(rows), attributes.get("id") or "", panel))
+        own |= names
+        path_names.append(own | path_names[current])
+        path_tags.append(own_tags | tags | path_tags[current])
+        signature.append(signatures.setdefault((signature[current], tag, first), len(signatures)))
+        end.append(0)
+        rows.append((current, tag, own, len(out.text), node.mem_id))
+        current = len(rows) - 1
         names = tags = 0
         node = child
-    walk.flush(current)
-    out.end[current] = len(out.text)
+    run.close(out, current)
+    end[current] = len(out.text)
+    parent, tag_names, own_names, start, mem_id = zip(*rows, strict=True)
+    out.parent, out.own_names, out.start = (
+        array("q", parent),
+        array("q", own_names),
+        array("q", start),
+    )
+    out.path_names, out.path_tags = array("q", path_names), array("q", path_tags)
+    out.signature, out.end = array("q", signature), array("q", end)
+    out.tag, out.node = list(tag_names), list(mem_id)
     return out

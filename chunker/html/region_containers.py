@@ -16,17 +16,13 @@ _CLIMB = 48
 
 def climb(element: Ints, parent: Ints, enough: npt.NDArray[np.bool_]) -> Ints:
     """For each block (column) and each row of `enough` the block's innermost element that is
-    enough, or the outermost reached."""
-    rows = np.arange(len(enough))[:, None] * len(parent)
-    flat = enough.ravel()
-    at = np.broadcast_to(element, (len(enough), len(element)))
-    for _ in range(_CLIMB):
-        short = ~flat[at + rows]
-        short &= at > 0
-        if not short.any():
-            break
-        at = np.where(short, parent[at], at)
-    return at
+    enough, or the outermost."""
+    at = np.where(enough, np.arange(len(parent)), parent)
+    while True:  # each step doubles how far up an element looks
+        further = np.take_along_axis(at, at, axis=1)
+        if (further == at).all():
+            return at[:, element]
+        at = further
 
 
 def first_of(keys: Ints) -> tuple[Ints, Ints, Ints]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -89,13 +90,11 @@ def phrase_bits(text: str, tokens: list[str]) -> int:
     """Phrase groups found in the first words of a text, as a bit mask."""
     bits = 0
     head = tokens[:_LOOK]
-    if not _SAID.isdisjoint(head):
-        before = ""
-        for token in head:
-            bits |= _SINGLE.get(token, 0)
-            if token in _SECOND:
-                bits |= _PAIR.get((before, token), 0)
-            before = token
+    for token in _SAID.intersection(head):
+        bits |= _SINGLE.get(token, 0)
+    if not _SECOND.isdisjoint(head):
+        for pair in pairwise(head):
+            bits |= _PAIR.get(pair, 0)
     if not text.isascii():
         for sign, bit in _SIGNS:
             if sign in text:
@@ -124,4 +123,4 @@ def _tables() -> tuple[dict[str, int], dict[tuple[str, str], int], list[tuple[st
 
 _SINGLE, _PAIR, _SIGNS = _tables()
 _SECOND = frozenset(second for _, second in _PAIR)
-_SAID = _SECOND | _SINGLE.keys()
+_SAID = frozenset(_SINGLE)
