@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from chunker.model import Plan
 from crawler.urls import canonical
@@ -11,6 +13,8 @@ from pipeline.errors import UnknownSourceError, UsageError
 from pipeline.ledger import Source
 from pipeline.parts import Parts
 from pipeline.records import Record
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +34,23 @@ class Difference:
     taken_in: tuple[str, ...]
     """Units that only the one drops."""
     headings: dict[str, tuple[int | None, int | None]]
-    """Units that are headings of another level: level in the one, and in the other."""
+    """Units that are headings of another level: level in the one, and in the other; None: as the
+    document marks it."""
+    under: dict[str, tuple[str | None, str | None]]
+    """Units that go on with another section: its heading in the one, and in the other; None: what
+    they follow."""
 
     @property
     def same(self) -> bool:
-        """Whether both make the same chunks of the document."""
-        return not (self.begins or self.joined or self.dropped or self.taken_in or self.headings)
+        """Whether both make the same chunks of the document, under one policy."""
+        groups = self.begins or self.joined or self.dropped or self.taken_in
+        return not (groups or self.headings or self.under)
 
 
 def difference(one: Plan, other: Plan) -> Difference:
     """What `other` does otherwise than `one`; ids in the order of the plan they are from."""
     begin_one = dict.fromkeys(group[0] for group in one.groups)
     begin_other = dict.fromkeys(group[0] for group in other.groups)
-    levels = {
-        id: (one.headings.get(id), other.headings.get(id))
-        for id in dict.fromkeys([*one.headings, *other.headings])
-    }
     return Difference(
         groups=(len(one.groups), len(other.groups)),
         kept=len(set(one.groups) & set(other.groups)),
@@ -53,8 +58,15 @@ def difference(one: Plan, other: Plan) -> Difference:
         joined=tuple(id for id in begin_one if id not in begin_other),
         dropped=tuple(id for id in other.dropped if id not in one.dropped),
         taken_in=tuple(id for id in one.dropped if id not in other.dropped),
-        headings={id: pair for id, pair in levels.items() if pair[0] != pair[1]},
+        headings=_changed(one.headings, other.headings),
+        under=_changed(one.under, other.under),
     )
+
+
+def _changed(one: Mapping[str, T], other: Mapping[str, T]) -> dict[str, tuple[T | None, T | None]]:
+    """What two mappings hold differently: the one's value and the other's."""
+    pairs = {id: (one.get(id), other.get(id)) for id in dict.fromkeys([*one, *other])}
+    return {id: pair for id, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def stored(parts: Parts, url: str, source: str | None = None) -> tuple[Source, Record]:

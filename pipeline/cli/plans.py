@@ -90,6 +90,9 @@ def diff(
             out.print(f"+ takes {id} in", markup=False)
         for id, (before, after) in found.headings.items():
             out.print(f"  level of {id}: {before or 'as marked'} -> {after or 'as marked'}")
+        for id, sections in found.under.items():
+            one, two = ("what it follows" if at is None else at or "none" for at in sections)
+            out.print(f"  {id} goes on with: {one} -> {two}", markup=False)
 
     answer(value, as_json, print_difference)
 

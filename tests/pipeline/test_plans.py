@@ -37,6 +37,7 @@ def test_each_difference_is_named() -> None:
     assert (found.begins, found.joined) == (("text_2",), ("text_3",))
     assert (found.dropped, found.taken_in) == ((), ("text_4",))
     assert found.headings == {"text_1": (None, 2)}
+    assert difference(ONE, replace(ONE, under={"text_3": ""})).under == {"text_3": (None, "")}
     back = difference(other, ONE)
     assert (back.begins, back.joined, back.dropped) == (("text_3",), ("text_2",), ("text_4",))
 
