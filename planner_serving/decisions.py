@@ -32,8 +32,8 @@ class Decisions:
 
     tree: Tree
     dropped: Mapping[str, str]
-    asked: frozenset[str]
-    """Ids of the lines whose symbol counted."""
+    counted: frozenset[str]
+    """Ids of the lines that are what the model says."""
     repairs: tuple[str, ...]
 
 
@@ -50,12 +50,15 @@ def decide(
     found = {id: level for id, level in levels.items() if id not in dropped}
     under: dict[str, str] = {}
     begins: set[str] = set()
+    counted: set[str] = set()
     above: list[tuple[int, str]] = []
     for number, line in enumerate(lines):
         row = rows[line.index]
         if row.id in dropped:
             continue
         symbol = _allowed(row, symbols.get(number), repairs)
+        if symbol is not None:
+            counted.add(row.id)
         if symbol is not None and symbol in LEVELS:
             found[row.id] = int(symbol)
         elif symbol is not None and row.level is None:
@@ -74,7 +77,7 @@ def decide(
     return Decisions(
         Tree(found, under, frozenset(begins)),
         dropped,
-        frozenset(lines[number].id for number in symbols),
+        frozenset(counted),
         tuple(dict.fromkeys(repairs)),
     )
 

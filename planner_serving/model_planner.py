@@ -201,7 +201,7 @@ def _boundaries(
             why = "heading" if id in marked else "implied heading"
         else:
             why = "new subject" if id in tree.begins else "outer section"
-        by_model = id in decisions.asked and (
+        by_model = id in decisions.counted and (
             id in tree.levels or id in tree.begins or id in tree.under
         )
         if place == 0 or not by_model:

@@ -99,6 +99,13 @@ def test_a_model_cannot_drop_a_page() -> None:
     assert plan.dropped == {} and plan.repairs == ("too much dropped",)
 
 
+def test_a_boundary_is_the_models_only_where_its_symbol_counts() -> None:
+    page = PAGE.replace("Fares\n", "## Fares\n")
+    for symbol, by in (("2", "told"), (".", "structural")):
+        plan = planned(page, f"1{symbol}33", Policy(target_tokens=16))
+        assert {b.before: b.by for b in plan.boundaries}["heading_3"] == by
+
+
 def test_a_marked_heading_stays_one() -> None:
     plan = planned(PAGE, "....")
     assert "marked heading kept" in plan.repairs
