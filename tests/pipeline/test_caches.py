@@ -222,6 +222,15 @@ def test_a_file_that_is_no_database_is_an_empty_cache(tmp_path: Path) -> None:
         cache.forget("a")
 
 
+def test_a_file_of_another_version_is_an_empty_cache(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "caches.sqlite") as other:
+        other.execute("CREATE TABLE plans (id INTEGER, what TEXT)")
+    cache = open_cache(f"sqlite:///{tmp_path}/caches.sqlite", "plans")
+    cache.put_many({"a/b": b"x"})
+    assert cache.get_many(["a/b"]) == {}
+    assert cache.claim(["a/b"], "one", LONG) == ["a/b"]
+
+
 def test_an_address_of_no_kind_is_refused_by_name() -> None:
     with pytest.raises(CacheSpecError, match="memcached"):
         open_cache("memcached://x", "plans")
