@@ -69,7 +69,7 @@ class LedgerFrontier:
                 :limit
             ]
         self._in_flight.update(task.url for task in tasks)
-        return tasks
+        return self._asked_whole(tasks)
 
     def pace(self, name: str) -> HostPace | None:
         if self._runner is None:
@@ -86,6 +86,20 @@ class LedgerFrontier:
 
     def accepted(self) -> Iterable[str]:
         return self._ledger.visits.accepted(self._source.name)
+
+    def _asked_whole(self, tasks: Sequence[Task]) -> Sequence[Task]:
+        """The tasks, without validators where the body is lost: "not modified" would not help."""
+        conditional = [task.url for task in tasks if task.etag or task.last_modified]
+        hashes = self._ledger.pages.body_hashes(self._source.name, conditional)
+        lost = {
+            url
+            for url, digest in hashes.items()
+            if not self._store.has_body(self._source.customer, digest)
+        }
+        return [
+            replace(task, etag=None, last_modified=None) if task.url in lost else task
+            for task in tasks
+        ]
 
     def stored(self, url: str) -> bytes | None:
         digest = self._ledger.pages.wanted_body(self._source.name, url)

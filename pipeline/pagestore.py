@@ -72,17 +72,29 @@ class PageStore:
         return digest
 
     def body(self, customer: str, digest: str) -> bytes:
-        """A body by its hash. Raises `MissingBodyError` or `DamagedFileError`."""
+        """A body by its hash. Raises `MissingBodyError` or `DamagedFileError`.
+
+        A damaged file is put aside, so that the body can be stored again.
+        """
         path = self._body(customer, digest)
-        found = self._read(path)
+        try:
+            found = self._read(path)
+        except DamagedFileError:
+            self._put_aside(path)
+            raise
         if found is None:
             raise MissingBodyError(
                 f"body {digest[:12]} of customer {customer} is not in the page store",
                 "the next crawl fetches the page again",
             )
         if hashlib.sha256(found).hexdigest() != digest:
+            self._put_aside(path)
             raise _damaged(path)
         return found
+
+    def has_body(self, customer: str, digest: str) -> bool:
+        """Whether a body is there, damaged or not."""
+        return bool(self._fs.exists(self._body(customer, digest)))
 
     def keep_bodies(
         self, customer: str, digests: Collection[str], before: datetime | None = None
@@ -245,6 +257,10 @@ class PageStore:
             return zstandard.ZstdDecompressor().decompress(packed)
         except zstandard.ZstdError as error:
             raise _damaged(path) from error
+
+    def _put_aside(self, path: str) -> None:
+        with suppress(OSError):
+            self._fs.mv(path, f"{path}.damaged")
 
     def _delete(self, path: str) -> None:
         with suppress(FileNotFoundError):

@@ -180,6 +180,16 @@ class Pages:
         with sql.read(self._engine) as connection:
             yield from connection.scalars(query.order_by(pages.c.url))
 
+    def body_hashes(self, source: str, urls: Collection[str]) -> dict[str, str]:
+        """Hash of the body of each of these pages that was fetched."""
+        if not urls:
+            return {}
+        query = select(pages.c.url, pages.c.body_hash).where(
+            pages.c.source == source, pages.c.url.in_(urls), pages.c.body_hash.is_not(None)
+        )
+        with sql.read(self._engine) as connection:
+            return {row.url: row.body_hash for row in connection.execute(query)}
+
     def wanted_body(self, source: str, url: str) -> str | None:
         """Hash of the body that is wanted in the index of a page; None: nothing is."""
         query = select(pages.c.wanted).where(pages.c.source == source, pages.c.url == url)

@@ -11,7 +11,7 @@ from chunker.policy import Policy
 from crawler.model import Scope
 from pipeline.frontier import LedgerFrontier
 from pipeline.ledger import Ledger, Pins, open_ledger
-from pipeline.pagestore import PageStore
+from pipeline.pagestore import DamagedFileError, PageStore
 from tests.crawler.frontier_contract import (
     BatchFrontierContract,
     DurableFrontierContract,
@@ -67,3 +67,25 @@ def test_links_to_other_sites_are_not_kept(ledger: Ledger, tmp_path: Path) -> No
     frontier.claim(1)
     frontier.record(page("a", found("d", 1, "out_of_scope")))
     assert {row.url for row in ledger.pages.rows("docs")} == {url("a"), url("c")}
+
+
+def test_a_page_whose_body_is_lost_or_damaged_is_asked_for_whole(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    frontier = opened(ledger, tmp_path, None)
+    frontier.discovered([found("a"), found("b"), found("c")])
+    frontier.claim(3)
+    frontier.record_all([page(name, etag=f'"{name}"') for name in "abc"])
+    store = PageStore(str(tmp_path / "store"))
+    hashes = ledger.pages.body_hashes("docs", [url(name) for name in "abc"])
+    files = {path.name.partition(".")[0]: path for path in tmp_path.rglob("*.zst")}
+    files[hashes[url("a")]].unlink()
+    files[hashes[url("b")]].write_bytes(b"not what was written")
+    with pytest.raises(DamagedFileError):
+        store.body("acme", hashes[url("b")])
+    ledger.sources.end_pass("docs", datetime.now(UTC))
+    again = opened(ledger, tmp_path, None)
+    tasks = {task.url: task.etag for task in again.claim(3)}
+    assert tasks == {url("a"): None, url("b"): None, url("c"): '"c"'}
+    again.record_all([page(name) for name in "ab"])
+    assert store.body("acme", hashes[url("b")]) == b"<p>b</p>"

@@ -95,11 +95,9 @@ def test_the_index_follows_a_site_through_its_life(life: Life, tmp_path: Path) -
     assert len(pages) == PAGES + 1
     assert all("if-none-match" in one.headers for one in pages)
     assert (again["pages"]["not_modified"], again["pages"]["fetched"]) == (PAGES + 1, 0)
-    assert (again["plans"]["made"], again["embeddings"]["made"], again["usage"]["bytes"]) == (
-        0,
-        0,
-        0,
-    )
+    assert (again["plans"]["made"], again["embeddings"]["made"]) == (0, 0)
+    # No body came but those that say that there is neither robots.txt nor a sitemap.
+    assert again["usage"]["bytes"] == 2 * len("no such page")
 
     # Added, edited, moved, hidden, removed.
     life.texts |= {"/new": _text(100), "/p3-moved": life.texts.pop("/p3")}
