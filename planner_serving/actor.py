@@ -7,7 +7,7 @@ import hashlib
 import logging
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -117,13 +117,19 @@ class ServeReplicas:
 
     def call(self, prompts: Sequence[Prompt]) -> list[Completion | Exception]:
         """See `Replicas`."""
-        response = self._handle.complete.remote(prompts)
-        found: list[Completion | Exception] = self._result(response, self._engine.seconds)
+        found: list[Completion | Exception]
+        try:
+            found = self._result(self._handle.complete.remote(prompts), self._engine.seconds)
+        except PlannerUnavailableError:
+            self.__dict__.pop("_handle", None)  # what it leads to may be gone for good
+            raise
         return found
 
     def stop(self) -> None:
-        """Take the engines away, once they have answered what they have."""
-        serve.delete(self.name)
+        """Take the engines away, once they have answered what they have. Waits a minute for it;
+        they go on with it longer."""
+        with suppress(TimeoutError):
+            serve.delete(self.name)
 
     @cached_property
     def _handle(self) -> Any:

@@ -57,7 +57,7 @@ def checked(path: Path) -> Path:
 
 
 def _write(source: Path, folder: Path) -> None:
-    os.environ["HF_HUB_OFFLINE"] = "1"
+    os.environ |= {"HF_HUB_OFFLINE": "1", "TQDM_DISABLE": "1"}
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
