@@ -55,9 +55,10 @@ def run(
         ended,
     )
     stopping = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: _stop(stopping))
     with topology.cluster(*topology.asked(opened.settings, opened.settings.sources_at_once)):
+        # Only now: Ray sets handlers of its own when it starts.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: _stop(stopping))
         err.print(f"{len(files.sources)} sources are declared; Ctrl-C or SIGTERM ends the run")
         scheduler.run(stopping)
     failed = [one for one in came_to.values() if "error" in one]
