@@ -26,11 +26,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
 
-from sqlalchemy import create_engine, func, insert, select, text
+from sqlalchemy import DateTime, String, bindparam, create_engine, func, select, text
 
 from chunker.policy import Policy
 from crawler.model import Fetched, Found, NotModified, Outcome, Scope
-from pipeline.ledger import Ledger, Pins, open_ledger, schema
+from pipeline.ledger import Ledger, Pins, open_ledger
 from pipeline.ledger.schedules import Schedule
 from pipeline.ledger.work import Done
 
@@ -39,7 +39,6 @@ NOW = datetime(2026, 5, 1, tzinfo=UTC)
 PINS = Pins(policy=Policy(), parser="1", embedder="m@1", dimensions=384, sparse="bm25@1")
 #: Times that each operation is timed.
 ROUNDS = 15
-FILL_BATCH = 5_000
 
 
 def main() -> None:
@@ -133,61 +132,49 @@ def measure(url: str, urls: int) -> dict[str, float]:
     return found
 
 
-def _fill(ledger: Ledger, urls: int) -> None:
-    """Sources whose pages were all fetched and indexed once, with the next pass open.
+#: A source's pages as crawls leave them: fetched and indexed once, with the next pass open. In the
+#: database itself, or ten million would take hours.
+FILL = """
+INSERT INTO pages (source, url, depth, found_on, visited_pass, queued, "fetch", status, etag,
+    last_modified, content_type, body_hash, body_bytes, fetched_at, missing_passes, verdicts,
+    wanted, indexed, indexed_at, document_hash, title, chunks, attempts, interrupted, next_visit,
+    seen_at, change_shape, change_days)
+WITH RECURSIVE number(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n + 1 < :pages)
+SELECT :source, 'https://www.' || :source || '.example/section-' || (n % 97)
+        || '/an-article-of-the-site-' || (10000000 + n),
+    n % 7, 'https://www.' || :source || '.example/section-' || (n % 20), 0, true, 'fetched', 200,
+    '"' || (10000000 + n) || '-5f3a9c"', 'Fri, 01 May 2026 12:00:00 GMT', 'text/html',
+    :zeros || (1000000000000000 + n), 40000, :now, 0, '0123456789abcdef',
+    :zeros || (1000000000000000 + n) || ':0123456789abcdef:' || :pins,
+    :zeros || (1000000000000000 + n) || ':0123456789abcdef:' || :pins, :now,
+    :zeros || (1000000000000000 + n), 'The page with the number ' || n, 6, 0, 0,
+    CASE n % 3 WHEN 0 THEN :now ELSE :later END, :now, 0.5 + n % 3, 10.0 + n % 17
+FROM number
+"""
 
-    Rows as the calls that are timed leave them; written in bulk, or ten million would take a day.
-    """
+
+def _fill(ledger: Ledger, urls: int) -> None:
+    moments = {"now": NOW, "later": NOW + timedelta(days=30)}
+    fill = text(FILL).bindparams(
+        *(bindparam(name, at, DateTime(timezone=True)) for name, at in moments.items()),
+        *(bindparam(name, type_=String()) for name in ("source", "pins", "zeros")),
+        pages=urls // SOURCES,
+    )
     for number in range(SOURCES):
         name = f"s{number:03}"
         ledger.sources.declare(name, name, Scope(seeds=(_url(name, 0),)), PINS, NOW)
         ledger.schedules.declare(name, Schedule(every=7, least=0.25, most=60))
         ledger.sources.begin_pass(name)
-    each = urls // SOURCES
-    for number in range(SOURCES):
-        name = f"s{number:03}"
-        for start in range(0, each, FILL_BATCH):
-            rows = [_row(name, n) for n in range(start, min(start + FILL_BATCH, each))]
-            with ledger.engine.begin() as connection:
-                connection.execute(insert(schema.pages), rows)
+        own = {"source": name, "pins": PINS.fingerprint, "zeros": "0" * 48}
+        with ledger.engine.begin() as connection:
+            connection.execute(fill, own)
     with ledger.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("ANALYZE"))
 
 
-def _row(source: str, number: int) -> dict[str, object]:
-    body = f"{number:064x}"
-    wanted = f"{body}:{'0' * 16}:{PINS.fingerprint}"
-    return {
-        "source": source,
-        "url": _url(source, number),
-        "depth": min(5, number % 7),
-        "found_on": _url(source, number // 20),
-        "visited_pass": 0,
-        "queued": True,
-        "fetch": "fetched",
-        "status": 200,
-        "etag": f'"{number:x}-5f3a9c"',
-        "last_modified": "Fri, 01 May 2026 12:00:00 GMT",
-        "content_type": "text/html",
-        "body_hash": body,
-        "body_bytes": 40_000,
-        "fetched_at": NOW,
-        "verdicts": "0" * 16,
-        "wanted": wanted,
-        "indexed": wanted,
-        "indexed_at": NOW,
-        "document_hash": body,
-        "title": f"The page with the number {number}",
-        "chunks": 6,
-        "next_visit": NOW + timedelta(hours=number % 1000),
-        "seen_at": NOW,
-        "change_shape": 0.5 + number % 3,
-        "change_days": 10.0 + number % 17,
-    }
-
-
 def _url(source: str, number: int) -> str:
-    return f"https://www.{source}.example/section-{number % 97}/an-article-of-the-site-{number:08}"
+    section, name = number % 97, 10**7 + number
+    return f"https://www.{source}.example/section-{section}/an-article-of-the-site-{name}"
 
 
 def _page(url: str, at: datetime) -> Fetched:
