@@ -186,13 +186,13 @@ class _Walk:
 
     def enter_span(self, node: LexborNode) -> str | None:
         names = node.attributes.get("class") or ""
-        if "katex-html" in names:
+        if "katex-html" in names.split():
             return None
         return "nothing"
 
     def enter_link(self, node: LexborNode) -> str | None:
         attributes = node.attributes
-        if "headerlink" in (attributes.get("class") or ""):
+        if "headerlink" in (attributes.get("class") or "").split():
             return None
         self.frames.running.open("link", self.addresses.absolute(attributes.get("href")))
         return "mark"

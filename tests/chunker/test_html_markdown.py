@@ -107,6 +107,7 @@ def test_text_that_looks_like_marks_stays_text(html: str, expected: str) -> None
         ),
         ('<a href="/c"><h3>T</h3><p>text</p></a>', "### T\n\n[text](https://example.com/c)"),
         ('<h2>T<a class="headerlink" href="#t">¶</a></h2>', "## T"),
+        ('<a class="card-headerlink" href="/t">Which?</a>', "[Which?](https://example.com/t)"),
         ('<img src="i.png" alt="A map">', "![A map](https://example.com/docs/i.png)"),
         ('<p>a<img src="i.png" alt=""></p>', "a"),
         (
