@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from pipeline import backups, builds, runs
+from pipeline import backups, builds, leftovers, runs
 from pipeline.index_stage import slot_of
 from pipeline.ledger import Source
 from pipeline.ledger.removals import Removal
@@ -90,6 +90,7 @@ def forget(parts: Parts, source: Source, patience: float = runs.PATIENCE) -> Rec
             files += store.forget_customer(source.customer)
         pages = ledger.sources.forget(source.name)
         ledger.sources.compact()
+        leftovers.sweep()
     at = datetime.now(UTC)
     told, away = backups.tell(ledger.removals.backups(), source, at)
     receipt = Receipt(

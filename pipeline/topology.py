@@ -13,7 +13,6 @@ import logging
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from math import ceil
 from typing import Any
@@ -24,7 +23,7 @@ from ray.exceptions import RayError, RayTaskError, WorkerCrashedError
 from crawler.access import Access
 from crawler.actor import crawl
 from crawler.model import Politeness, Tally
-from pipeline import crawling
+from pipeline import crawling, leftovers
 from pipeline.caches.embeddings import EmbeddingCache
 from pipeline.index_stage import IndexStage
 from pipeline.ledger import Job, Source
@@ -53,7 +52,8 @@ def cluster(address: str, workers: float = 1.0) -> Iterator[None]:
     gives as much, or one source would wait for a worker that another does not give back.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    folder = None if address else tempfile.mkdtemp(prefix="wrac-ray-")
+    leftovers.sweep()
+    folder = None if address else leftovers.make_folder()
     where: dict[str, Any] = (
         {"address": address}
         if address
