@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,13 @@ def start(home: Path, *arguments: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def wait_for(process: subprocess.Popen[str], seen: Callable[[], bool]) -> None:
+    """Until it is seen; fails with what the process said where that ends before."""
+    while not seen():
+        assert process.poll() is None, process.communicate()[1]
+        time.sleep(0.05)  # a busy wait would take the processor that is waited for
 
 
 def test_many_sources_are_done_once_and_one_that_fails_is_named(tmp_path: Path) -> None:
@@ -75,8 +84,7 @@ def test_a_run_is_stopped_killed_and_gone_on_with(tmp_path: Path) -> None:
         for number in (signal.SIGTERM, signal.SIGKILL):
             asked = len(running.requests)
             process = start(home)
-            while len(running.requests) <= asked:
-                assert process.poll() is None, process.communicate()[1]
+            wait_for(process, lambda asked=asked: len(running.requests) > asked)  # type: ignore[misc]
             process.send_signal(number)
             _, err = process.communicate()
             if number == signal.SIGTERM:
@@ -96,11 +104,9 @@ def test_a_source_that_is_declared_while_the_run_lasts_has_its_turn(tmp_path: Pa
         (first, one), (second, other) = running.urls.items()
         add(home, first, one)
         process = start(home)
-        while not any(request.site == first for request in running.requests):
-            assert process.poll() is None, process.communicate()[1]
+        wait_for(process, lambda: any(one.site == first for one in running.requests))
         add(home, second, other)
-        while not any(request.site == second for request in running.requests):
-            assert process.poll() is None, process.communicate()[1]
+        wait_for(process, lambda: any(one.site == second for one in running.requests))
         process.send_signal(signal.SIGINT)
         _, err = process.communicate()
         assert process.returncode == 0, err
