@@ -26,6 +26,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.region_samples import BARE, Sample, bare, domain, sample
+from chunker.html.classifier.model import page_digest
 from chunker.html.region import kept
 from chunker.html.region_features import names
 from chunker.html.region_scores import alike, summary, with_kinds
@@ -149,6 +150,7 @@ def train(folder: Path, folds: int, splits: int, write: bool) -> None:
             TARGET,
             kind_weights=weights.astype(np.float32),
             kind_bias=bias.astype(np.float32),
+            pages=np.array([page_digest(one.page.body) for one in samples], np.uint64),
             **arrays(fit(both, tables)),
         )
 

@@ -20,6 +20,7 @@ from rich.table import Table
 
 import chunker
 from chunker.errors import TerminalError
+from chunker.html.classifier.model import load, page_digest
 from chunker.plain import plain
 from pipeline.evaluation.formats import word_f1
 
@@ -61,8 +62,10 @@ class Score:
 def evaluate(directory: Path) -> dict[str, Any]:
     """Scores of the product and of the peers that are installed, in one run.
 
-    `{pages, f1, with, without, ms_per_page, ms_median, by_type, failed, peers: {NAME: the same},
-    missing: [NAME]}`. Times are process time on one core, bytes to units (peers: bytes to text).
+    `{pages, trained_on, f1, with, without, ms_per_page, ms_median, by_type, failed, peers: {NAME:
+    the same}, missing: [NAME]}`. `trained_on` of the pages are in the training of the region's
+    classifier: the product's scores on them are not those of unseen pages. Times are process time
+    on one core, bytes to units (peers: bytes to text).
     Raises `FileNotFoundError` where there is nothing to read.
     """
     pages = list(read(directory))
@@ -78,6 +81,7 @@ def evaluate(directory: Path) -> dict[str, Any]:
             rows[name].append(measure(page, extract))
     return {
         "pages": len(pages),
+        "trained_on": sum(page_digest(page.body) in load().pages for page in pages),
         **summary(rows.pop("wrac")),
         "peers": {
             name: {"version": importlib.metadata.version(name), **summary(scores)}
@@ -92,6 +96,9 @@ def table(result: Mapping[str, Any]) -> Table:
     rows = {"wrac": result, **result["peers"]}
     titles = (f"{name} {row.get('version', '')}".strip() for name, row in rows.items())
     shown = Table("", *titles, *(f"{name} (not installed)" for name in result["missing"]))
+    others = [""] * (len(rows) - 1)
+    shown.add_row("pages", *[str(result["pages"])] * len(rows))
+    shown.add_row("pages trained on", str(result["trained_on"]), *others)
     for label, key, form in (
         ("F1", "f1", ".3f"),
         ("with", "with", ".3f"),

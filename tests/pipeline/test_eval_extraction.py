@@ -35,14 +35,14 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_page_that_is_read_rightly_scores_one(folder: Path) -> None:
     result = extraction.evaluate(folder)
-    assert result["pages"] == 1
+    assert (result["pages"], result["trained_on"]) == (1, 0)
     assert (result["f1"], result["with"], result["without"]) == (1.0, 1.0, 0.0)
     assert result["by_type"] == {"article": 1.0}
     assert result["ms_per_page"] > 0
     assert len(result["peers"]) + len(result["missing"]) == 2
     for peer in result["peers"].values():
         assert {"f1", "with", "without", "ms_per_page"} <= peer.keys()
-    assert extraction.table(result).row_count == 5 + len(result["by_type"])
+    assert extraction.table(result).row_count == 7 + len(result["by_type"])
 
 
 def test_leaks_and_losses_are_counted(folder: Path) -> None:

@@ -7,6 +7,7 @@ in `benchmarks/` writes the file.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -60,6 +61,8 @@ class Model:
     kind_weights: Floats
     kind_bias: Floats
     trees: Trees
+    pages: frozenset[int]
+    """Digests of the pages that it was trained on: what is measured on them says little."""
 
     def kinds(self, summary: Floats) -> Floats:
         """Probabilities of the kinds of page, from the word-weighted mean of the blocks' rows."""
@@ -80,5 +83,13 @@ def load() -> Model:
             float(data["bias"]),
         )
         return Model(
-            data["kind_weights"].astype(np.float32), data["kind_bias"].astype(np.float32), trees
+            data["kind_weights"].astype(np.float32),
+            data["kind_bias"].astype(np.float32),
+            trees,
+            frozenset(data["pages"].tolist()),
         )
+
+
+def page_digest(body: bytes) -> int:
+    """The name of a page among those trained on."""
+    return int.from_bytes(hashlib.blake2b(body, digest_size=8).digest(), "big")
