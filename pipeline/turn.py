@@ -149,7 +149,7 @@ def turn(
             loop.hold(lambda: crawling() and _fetched(ledger, name) < profiling.FIRST_PAGES)
             source = profiling.begin(ledger, parts.store, source, pool.marks)
         loop.run(more=crawling)
-        tally = _result(crawl, ledger, name)
+        tally = result_of(crawl, ledger, name)
         whole = not bounds.stopping() and not _is_cut(ledger, run, budgets)
         if whole:
             share = parts.settings.max_deleted
@@ -230,7 +230,8 @@ def watch(
     return moved
 
 
-def _result(crawl: Crawling, ledger: Ledger, name: str) -> Tally:
+def result_of(crawl: Crawling, ledger: Ledger, name: str) -> Tally:
+    """What the crawl did. A site that lets it in no more pauses the source, and ends the turn."""
     try:
         return crawl.result()
     except AccessError as error:

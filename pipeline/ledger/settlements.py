@@ -32,6 +32,7 @@ _IN: dict[str, Any] = {"fetch": "pending", "queued": True, "reason": None, "visi
 
 #: Pages that may go without a word however small the source is, but never all of it.
 FEW = 1
+NOINDEX = "noindex"
 #: What pages that leave become in `fetch`; those that leave for another reason stay as fetched.
 _ENDS = frozenset({"gone", "redirect", "missed"})
 
@@ -184,5 +185,8 @@ def _apply(connection: Connection, source: str) -> int:
             }
         elif row.leaving == canonicals.DUPLICATE:
             values["reason"] = row.leaving
+        elif row.leaving == NOINDEX:
+            # What is stored is the page as it was before: it may come back as just that.
+            values |= {"etag": None, "last_modified": None}
         connection.execute(update_page(source, row.url).values(**values))
     return len(rows)

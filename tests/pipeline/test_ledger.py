@@ -279,7 +279,7 @@ def test_a_change_of_pins_makes_every_page_differ_and_a_failed_one_again(ledger:
 
 def test_noindex_withdraws_a_page_at_the_end_of_the_pass(ledger: Ledger) -> None:
     declare(ledger)
-    visit(ledger, fetched())
+    visit(ledger, fetched(etag='"e"', last_modified="Mon"))
     index(ledger)
     visit(ledger, fetched(noindex=True), "h1", 2)
     assert ledger.work.waiting("docs") == 0
@@ -289,6 +289,11 @@ def test_noindex_withdraws_a_page_at_the_end_of_the_pass(ledger: Ledger) -> None
     assert job.body_hash is None
     ledger.work.done([Done(job, 0, None, None)], NOW)
     assert states(ledger)[SEED] == ("skipped", "noindex")
+    # The body on record is the one before: "not modified" would say nothing of the page now.
+    ledger.sources.end_pass("docs", NOW)
+    ledger.sources.begin_pass("docs")
+    (task,) = ledger.visits.pending("docs", 10, ())
+    assert (task.etag, task.last_modified) == (None, None)
 
 
 def test_a_page_that_is_gone_is_removed_when_a_later_visit_confirms_it(ledger: Ledger) -> None:

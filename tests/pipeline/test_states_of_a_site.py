@@ -65,6 +65,7 @@ class Life:
             "127.0.0.1",
             "--fail-over",
             "1",
+            timeout=300,
         )
         assert code == 0, answer
         return answer
