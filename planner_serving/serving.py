@@ -33,9 +33,7 @@ def interpreter() -> str:
     beside = Path(sys.prefix).with_name(".venv-vllm") / "bin" / "python"
     if beside.exists():
         return str(beside)
-    raise PlannerModelError(
-        f"vLLM is not installed here, nor in {beside.parents[1]}: make install-vllm"
-    )
+    raise PlannerModelError(f"vLLM is not installed here, nor in {beside.parents[1]}")
 
 
 class Replicas(Protocol):
