@@ -13,7 +13,7 @@ import pytest
 from tests.pipeline.command import contents, wrac
 from tests.planner_serving.openai_server import MODEL, Behaviour, FakeOpenAI, serve
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(600)
 
 PAGES = 6
 POLICY = 'planner = "endpoint"\n'
