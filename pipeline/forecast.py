@@ -56,8 +56,8 @@ class Forecast:
 def forecast(parts: Parts, name: str, pins: Pins) -> Forecast:
     """Chunk every stored page of a source by other pins.
 
-    A page is parsed again only where the parser is another. No model is asked: where the plan cache
-    does not hold its answers, the structural planner stands in.
+    A page is parsed again only where its document was made by another parser. No model is asked:
+    where the plan cache does not hold its answers, the structural planner stands in.
     """
     started = time.monotonic()
     source = parts.ledger.sources.get(name)
@@ -102,7 +102,7 @@ def forecast(parts: Parts, name: str, pins: Pins) -> Forecast:
 def _document(
     parts: Parts, source: Source, pins: Pins, record: Record, url: str, body: str
 ) -> Document:
-    if pins.parser == source.pins.parser:
+    if record.document.parser_version == pins.parser:
         return record.document
     row = parts.store.fetch(source.customer, source.name, url) or {}
     return chunker.parse(

@@ -7,14 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
+from chunker import PARSER_VERSION
 from chunker.policy import Policy
 from pipeline.index_stage import slot_of
-from pipeline.ledger import Ledger, Source, open_ledger
+from pipeline.ledger import Ledger, Pins, Source
 from pipeline.ledger.build_work import BuildWork
+from pipeline.ledger.schema import pages
 from pipeline.ledger.work import Done
 from pipeline.parts import Parts
 from pipeline.settings import Settings
+from pipeline.upgrade import moves
 from tests.pipeline.command import contents, wrac
 from tests.pipeline.released import unpacked
 from tests.pipeline.test_ledger import (
@@ -130,24 +134,28 @@ def parts(home: Path) -> Parts:
 @pytest.mark.timeout(300)
 def test_upgrade_moves_one_source_by_a_build_beside_and_back(home: Path) -> None:
     before, other = contents(home, "auben"), contents(home, "auben-too")
+    for source in ("auben", "auben-too"):
+        _as_if_made_by_this_software(home, source)
     assert wrac(home, "upgrade", "--all", "--dry-run") == (0, {"dry_run": True, "sources": []})
-    _pin_to_parser(home, "0")
+    _pin_to_parser(home, "auben", "0")
 
     code, answer = wrac(home, "upgrade", "--source", "auben", "--dry-run")
     (row,) = answer["sources"]
-    assert (code, row["moves"]) == (0, {"parser": ["0", "1"]})
-    assert (row["pages"], row["pages_changed"], row["embeddings_needed"]) == (4, 0, 0)
+    assert (code, row["moves"]) == (0, {"parser": ["0", PARSER_VERSION]})
+    assert (row["pages"], row["pages_unreadable"]) == (4, 0)
+    needed = row["embeddings_needed"]
     assert contents(home, "auben") == before
 
     code, answer = wrac(home, "upgrade", "--source", "auben")
     (row,) = answer["sources"]
-    assert (code, row["pages"]["indexed"], row["embeddings"]["made"]) == (0, 4, 0)
+    assert (code, row["pages"]["indexed"], row["embeddings"]["made"]) == (0, 4, needed)
     assert wrac(home, "verify")[1]["problems"] == []
     opened = parts(home)
     live = opened.ledger.sources.get("auben")
-    assert (live.build, live.pins.parser) == (2, "1")
+    assert (live.build, live.pins.parser) == (2, PARSER_VERSION)
     assert opened.index.count(slot_of(replace(live, build=1))) == len(before)
-    _same_texts(contents(home, "auben"), before)
+    after = contents(home, "auben")
+    assert {row[0] for row in after} == {row[0] for row in before}
     assert contents(home, "auben-too") == other
 
     code, answer = wrac(home, "upgrade", "--source", "auben", "--back")
@@ -156,13 +164,14 @@ def test_upgrade_moves_one_source_by_a_build_beside_and_back(home: Path) -> None
     assert wrac(home, "verify")[1]["problems"] == []
 
     code, answer = wrac(home, "upgrade", "--source", "auben", "--drop")
-    assert (code, answer["points"]) == (0, len(before))
+    assert (code, answer["points"]) == (0, len(after))
     code, answer = wrac(home, "upgrade", "--source", "auben", "--back")
     assert (code, answer["error"]["code"]) == (2, "usage")
 
 
 @pytest.mark.timeout(300)
 def test_a_policy_is_applied_as_a_whole_after_a_dry_run_that_shows_it(home: Path) -> None:
+    _as_if_made_by_this_software(home, "auben-too")
     policy = home.parent / "small.toml"
     policy.write_text("target_tokens = 60\nmax_tokens = 80\n")
     arguments = ("rechunk", "--source", "auben-too", "--policy", str(policy))
@@ -185,16 +194,22 @@ def test_a_policy_is_applied_as_a_whole_after_a_dry_run_that_shows_it(home: Path
     assert {slot.source for slot in left} == {"auben"}
 
 
-def _pin_to_parser(home: Path, parser: str) -> None:
-    ledger = open_ledger(f"sqlite:///{home / 'ledger.sqlite'}")
-    source = ledger.sources.get("auben")
-    pins = replace(source.pins, parser=parser)
-    ledger.sources.declare("auben", source.customer, source.scope, pins, NOW)
-    with ledger.engine.begin() as connection:  # as an older release indexed it
-        connection.exec_driver_sql("UPDATE pages SET indexed = wanted WHERE source = 'auben'")
-    ledger.close()
+def _as_if_made_by_this_software(home: Path, name: str) -> None:
+    opened = parts(home)
+    for move in moves(opened, name, None):
+        _pin(opened, move.source, move.pins)
 
 
-def _same_texts(one: list[tuple[object, ...]], other: list[tuple[object, ...]]) -> None:
-    """The ids are the build's own."""
-    assert [(*row[:2], *row[3:]) for row in one] == [(*row[:2], *row[3:]) for row in other]
+def _pin_to_parser(home: Path, name: str, parser: str) -> None:
+    opened = parts(home)
+    source = opened.ledger.sources.get(name)
+    _pin(opened, source, replace(source.pins, parser=parser))
+
+
+def _pin(opened: Parts, source: Source, pins: Pins) -> None:
+    """Pin a source, and have its pages count as indexed so."""
+    opened.ledger.sources.declare(source.name, source.customer, source.scope, pins, NOW)
+    with opened.ledger.engine.begin() as connection:
+        connection.execute(
+            update(pages).where(pages.c.source == source.name).values(indexed=pages.c.wanted)
+        )
