@@ -146,20 +146,24 @@ def _plain(blocks: Blocks, free: Flags, score: Floats) -> Flags:
     made of, they are not mostly links, and their score is no low one. They are kept whatever
     their neighbours are, so that an edit elsewhere takes nothing out; on a page that has no frame
     at all, so is everything."""
-    suspect = np.array(
-        [
-            bool((blocks.path_names[e] | names) & _FRAME_NAMES)
-            or bool((blocks.path_tags[e] | tags) & _FRAME_TAGS)
-            for e, names, tags in zip(
-                blocks.element, blocks.inner_names, blocks.inner_tags, strict=True
-            )
-        ]
-    )
+    suspect = np.array([_is_suspect(blocks, block) for block in range(len(free))])
     if not (suspect & free).any():
         return free
     linked = np.array(blocks.linked) * 2 > np.array([len(text) for text in blocks.text])
     result: Flags = free & ~suspect & ~linked & (score > _DOUBT)
     return result
+
+
+def _is_suspect(blocks: Blocks, block: int) -> bool:
+    """Whether a name or a tag of the block's path is one that frames are made of. The id of a
+    heading spells its text, and the header in a table is the table's own."""
+    element = blocks.element[block]
+    tags = blocks.path_tags[element] | blocks.inner_tags[block]
+    named = blocks.parent[element] if blocks.tag[element] in HEADINGS else element
+    names = blocks.path_names[named] | blocks.inner_names[block]
+    if tags & TAG_BITS["td"]:
+        names &= ~BITS["header"]
+    return bool(names & _FRAME_NAMES or tags & _FRAME_TAGS)
 
 
 def _with_headings(blocks: Blocks, keep: Flags, free: Flags) -> Flags:

@@ -157,6 +157,12 @@ def test_a_page_without_text_has_no_region() -> None:
     assert choose(LexborHTMLParser(""), URL).dropped == {}
 
 
+def test_a_document_without_a_frame_is_kept_whole() -> None:
+    rows = "<tr class='header'><th>Part</th><th>Phone</th></tr><tr><td>Lever</td><td>17</td></tr>"
+    page = f"<h2 id='register-for-the-newsletter'>Register</h2><table>{rows}</table><p>Ask us.</p>"
+    assert shown(page) == "Register Part Phone Lever 17 Ask us."
+
+
 TAGS = st.sampled_from(["div", "p", "span", "a", "ul", "li", "nav", "h2", "table", "td", "button"])
 WORDS = st.sampled_from(["alpha", "beta gamma.", "Log in", "one, two and three", "©", " ", "$5"])
 TREES = st.recursive(
