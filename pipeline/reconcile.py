@@ -10,6 +10,7 @@ from typing import Protocol
 
 import structlog
 
+from pipeline.budgets import BudgetError
 from pipeline.errors import ServiceMissingError
 from pipeline.ledger import Job, Ledger, Source
 from pipeline.ledger.work import MAX_ATTEMPTS, Done
@@ -66,12 +67,14 @@ class Reconciler:
     stopping: Callable[[], bool] = lambda: False
     """Whether to claim nothing more: the loop ends with what is in flight."""
     before_claim: Callable[[], None] = lambda: None
-    """Called before pages are claimed; what it raises ends the run, and the pages wait."""
+    """Called before pages are claimed. A `BudgetError` ends the run, after what is in flight, where
+    pages wait; they go on waiting."""
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     now: Callable[[], float] = time.monotonic
     wait: Callable[[float], None] = time.sleep
     _failures: int = 0
     _pause_until: float = 0.0
+    _refused: BudgetError | None = None
 
     def hold(self, still: Callable[[], bool]) -> None:
         """Wait for as long as `still()` says so, showing progress."""
@@ -82,7 +85,8 @@ class Reconciler:
     def run(self, more: Callable[[], bool] = lambda: False) -> Report:
         """Work until nothing differs and `more()` says that nothing is still to come.
 
-        Raises `ServiceMissingError` where a service stays away; what waits for it is kept.
+        Raises `ServiceMissingError` where a service stays away, `BudgetError` where `before_claim`
+        did; what waits is kept.
         """
         try:
             return self._run(more)
@@ -97,6 +101,8 @@ class Reconciler:
             claimed = self._fill()
             self.on_change()
             if self.pool.idle:
+                if self._refused is not None:
+                    raise self._refused
                 if not claimed and not coming and (not paused or self.stopping()):
                     return self.report
                 self.wait(POLL)
@@ -106,12 +112,23 @@ class Reconciler:
     def _fill(self) -> int:
         claimed = 0
         while self.pool.room and self.now() >= self._pause_until and not self.stopping():
+            if not self._may_claim():
+                break
             jobs = self.ledger.work.claim(self.source.name, self.runner, BATCH)
             if not jobs:
                 break
             self.pool.submit(jobs)
             claimed += len(jobs)
         return claimed
+
+    def _may_claim(self) -> bool:
+        try:
+            self.before_claim()
+        except BudgetError as error:
+            # Where nothing waits, nothing would be paid for: no reason to end the run.
+            self._refused = error if self.ledger.work.waiting(self.source.name) else None
+            return False
+        return True
 
     def _settle(self, batch: Batch) -> None:
         if batch.results is None:

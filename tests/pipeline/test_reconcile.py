@@ -9,11 +9,13 @@ from datetime import UTC, datetime
 import pytest
 
 from crawler.model import Fetched, Found
+from pipeline.budgets import BudgetError, Budgets
 from pipeline.errors import ServiceMissingError
 from pipeline.ledger import Job, Ledger
 from pipeline.ledger.work import MAX_ATTEMPTS, MAX_INTERRUPTIONS, SUSPECT
 from pipeline.pages import Failed, Indexed, Report, Result
 from pipeline.reconcile import BATCH, PATIENCE, Batch, Reconciler
+from pipeline.settings import Budget, Settings
 from tests.pipeline.test_ledger import PINNED, SEED, declare, states
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -188,6 +190,33 @@ def test_usage_is_booked_to_the_customer(ledger: Ledger) -> None:
     reconcile(ledger, indexed)
     booked = {what: amount for _, _, what, amount in ledger.usage.by_day("acme")}
     assert booked == {"pages_indexed": 2, "embedded_texts": 2, "plans": 2}
+
+
+def test_a_budget_that_is_used_up_ends_the_run_after_what_is_in_flight(ledger: Ledger) -> None:
+    pages(ledger, *(f"{number:03}" for number in range(4 * BATCH)))
+    limits = Settings(budgets={"acme": Budget(embeddings_per_day=BATCH)})
+    pool = ScriptedPool(indexed)
+    loop = Reconciler(ledger, ledger.sources.get("docs"), "run", pool)
+    loop.before_claim = Budgets(limits, ledger, "acme").loop
+    with pytest.raises(BudgetError, match="embeddings a day"):
+        loop.run()
+    booked = {what: amount for _, _, what, amount in ledger.usage.by_day("acme")}
+    # Two batches were claimed before the first was booked: both are paid for, and booked.
+    assert booked["embedded_texts"] == 2 * BATCH
+    assert len(pool.seen) == 2
+    assert pool.idle
+    assert ledger.work.waiting("docs") == 2 * BATCH
+    assert ledger.work.claim("docs", "next", 1)[0].attempts == 0
+
+
+def test_a_budget_that_is_used_up_is_no_error_where_nothing_waits(ledger: Ledger) -> None:
+    pages(ledger, "a")
+    reconcile(ledger, indexed)
+    loop = Reconciler(ledger, ledger.sources.get("docs"), "run", ScriptedPool(indexed))
+    loop.before_claim = Budgets(
+        Settings(budgets={"*": Budget(embeddings_per_day=1)}), ledger, "acme"
+    ).loop
+    assert loop.run().indexed == 0
 
 
 def test_a_page_that_is_done_twice_in_a_run_counts_once(ledger: Ledger) -> None:
