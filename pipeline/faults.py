@@ -39,6 +39,12 @@ def classify(error: Exception) -> tuple[str, int, str]:
     )
     if isinstance(error, transient):
         return _word(error), 3, "nothing is lost: run the command again when it is back"
+    if isinstance(error, planner_serving.errors.PlannerModelError):
+        return (
+            _word(error),
+            2,
+            "wrac config shows the planner_ settings; WRAC_PLANNER_KEY is the key",
+        )
     if isinstance(error, terminal):
         return _word(error), 2, ""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):

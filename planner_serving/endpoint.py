@@ -43,8 +43,9 @@ MOST_BYTES: Final = 1 << 20  # of an answer; one symbol a line takes some hundre
 _TRY_AGAIN: Final = {408, 409, 425, 429, 500, 502, 503, 504}
 #: What a server with too much to do says.
 _BUSY: Final = {"status 429", "status 503"}
-#: The key is not taken, or the model not known: the same for every prompt.
-_NOT_OURS: Final = {401, 403, 404}
+#: The key is not taken or has no money left, the model is not known, or this is no such server's
+#: address (a redirection, another method): the same for every prompt.
+_NOT_OURS: Final = {*range(300, 400), 401, 402, 403, 404, 405, 407, 410}
 #: What some servers refuse with 400 or 422, and are asked without from then on: how it is called
 #: here, and the words by which a refusal names it.
 _REFUSED: Final = {
@@ -58,7 +59,7 @@ class EndpointCompleter:
     """A `Completer` over HTTP.
 
     A prompt's result is `PlannerUnavailableError` where no attempt was answered in time,
-    `PlannerModelError` where the server does not take the key or know the model,
+    `PlannerModelError` where the server does not take the key or know the model, or is none,
     `PlannerRefusedError` for any other status, `PromptTooLongError` where the server says so, and
     `PlannerAnswerError` for an answer that is no completion.
     """
@@ -82,6 +83,10 @@ class EndpointCompleter:
             raise PlannerModelError(
                 f"the planner's address is {url!r}; it must begin with http:// or https://"
             )
+        key = (key or "").strip()  # a file's line end is no part of it
+        if not (key.isascii() and key.isprintable()):
+            raise PlannerModelError("WRAC_PLANNER_KEY is no key: it holds what no header can carry")
+        self._secrets = tuple(filter(None, (key, address.password)))
         path = address.path.rstrip("/").removesuffix("/chat/completions")
         # Without the user's name and password: what is asked stands in logs and errors.
         self._url = address.copy_with(path=f"{path}/chat/completions", userinfo=b"")
@@ -174,6 +179,8 @@ class EndpointCompleter:
             raise PlannerAnswerError(f"{self._shown} answered with a damaged body") from error
 
     def _refusal(self, status: int, body: str) -> TerminalError:
+        for secret in self._secrets:  # some servers quote what they do not take
+            body = body.replace(secret, "***")
         if status in _NOT_OURS:
             return PlannerModelError(f"{self._shown} refused with {status}: {body[:300]}")
         if status in (400, 413) and "context length" in body.replace("_", " "):
@@ -191,9 +198,9 @@ class EndpointCompleter:
             details = usage.get("prompt_tokens_details") or {}
             return Completion(
                 text=text,
-                input_tokens=int(usage.get("prompt_tokens", count(prompt.prefix + prompt.body))),
+                input_tokens=int(usage.get("prompt_tokens") or count(prompt.prefix + prompt.body)),
                 cached_input_tokens=int(details.get("cached_tokens") or 0),
-                output_tokens=int(usage.get("completion_tokens", count(text))),
+                output_tokens=int(usage.get("completion_tokens") or count(text)),
                 finished=choice.get("finish_reason") != "length",
             )
         except (ValueError, LookupError, TypeError, AttributeError) as error:

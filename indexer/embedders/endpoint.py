@@ -48,6 +48,11 @@ class EndpointEmbedder:
         self._url = url.rstrip("/").removesuffix("/embeddings") + "/embeddings"
         self._model = model
         self._wait = wait
+        key = (key or "").strip()  # a file's line end is no part of it
+        if not (key.isascii() and key.isprintable()):
+            raise EmbedderRefusedError(
+                "WRAC_EMBEDDER_KEY is no key: it holds what no header can carry"
+            )
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._client = httpx.Client(headers=headers, timeout=TIMEOUT)
         self._max_tokens = self._model_limit()

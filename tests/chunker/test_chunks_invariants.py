@@ -80,6 +80,7 @@ def hostile_plans(draw: st.DrawFn, page: Document) -> Plan:
             for before in draw(st.lists(some, max_size=5))
         ),
         headings=draw(st.dictionaries(some, st.integers(-3, 99), max_size=4)),
+        under=draw(st.dictionaries(some, some, max_size=4)),
     )
 
 

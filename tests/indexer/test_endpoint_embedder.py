@@ -105,6 +105,18 @@ def test_vectors_come_in_the_order_of_the_texts_and_at_unit_length(
     assert embedder.embed([]).shape == (0, 2)
 
 
+def test_what_stands_around_a_key_is_no_part_of_it(url: str, model: Model) -> None:
+    EndpointEmbedder(url, "m", "a key\r\n")
+    assert model.keys == ["Bearer a key"]
+
+
+@pytest.mark.parametrize("wrong", ["secret\nx", "secret\x00x", "secr\u00e9t secret"])
+def test_a_key_that_no_header_can_carry_is_refused_unseen(wrong: str) -> None:
+    with pytest.raises(EmbedderRefusedError, match="WRAC_EMBEDDER_KEY") as refused:
+        EndpointEmbedder("http://127.0.0.1:9/v1", "m", wrong)
+    assert "secret" not in str(refused.value)
+
+
 def test_the_specification_names_url_and_model(
     url: str, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:

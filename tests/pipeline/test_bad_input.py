@@ -94,6 +94,20 @@ def test_a_policy_is_checked_by_key(tmp_path: Path, line: str, named: str, hint:
     assert hint in said
 
 
+def test_a_password_in_an_address_is_shown_to_nobody(tmp_path: Path) -> None:
+    (tmp_path / "wrac.toml").write_text(
+        'ledger_url = "postgresql://wrac:hidden@host/db"\ncache_url = "redis://:hidden@host/0"\n'
+        'planner_url = "http://user:hid:d@en@host:8000/v1"\nindex_url = "http://host:6333"\n'
+    )
+    code, answer = wrac(tmp_path / "home", "config")
+    shown = {name: setting["value"] for name, setting in answer["settings"].items()}
+    assert code == 0 and "hidden" not in str(answer)
+    assert shown["ledger_url"] == "postgresql://wrac:***@host/db"
+    assert shown["cache_url"] == "redis://:***@host/0"
+    assert shown["planner_url"] == "http://user:***@host:8000/v1"
+    assert shown["index_url"] == "http://host:6333"
+
+
 def test_a_misspelt_setting_is_named_with_the_nearest_right_one(tmp_path: Path) -> None:
     (tmp_path / "wrac.toml").write_text("embeder = 'minilm'\n")
     code, answer = wrac(tmp_path / "home", "config")

@@ -128,6 +128,31 @@ def test_the_key_is_sent_and_never_shown(
     assert SECRET not in shown
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", " "])
+def test_what_stands_around_a_key_is_no_part_of_it(server: FakeOpenAI, end: str) -> None:
+    (answer,) = opened(server, key=SECRET + end)[0].complete([PROMPT])
+    assert isinstance(answer, Completion)
+    assert server.headers[0]["Authorization"] == f"Bearer {SECRET}"
+
+
+@pytest.mark.parametrize("wrong", ["\n", "\x00", "\u00e9"])
+def test_a_key_that_no_header_can_carry_is_refused_unseen(wrong: str) -> None:
+    with pytest.raises(PlannerModelError, match="WRAC_PLANNER_KEY") as refused:
+        EndpointCompleter("http://host/v1", "m", f"{SECRET}{wrong}x")
+    assert SECRET not in str(refused.value)
+
+
+def test_a_server_that_quotes_the_key_shows_it_to_nobody() -> None:
+    answer, _ = answered([(401, f"no such key: {SECRET}")])
+    assert isinstance(answer, PlannerModelError) and "no such key: ***" in str(answer)
+
+
+def test_a_server_that_counts_no_tokens_has_them_counted() -> None:
+    said = {**json.loads(GOOD), "usage": {"prompt_tokens": None, "completion_tokens": None}}
+    answer, _ = answered([(200, json.dumps(said))])
+    assert isinstance(answer, Completion) and answer.input_tokens > 0 < answer.output_tokens
+
+
 def test_prose_is_noticed_and_the_page_has_its_structural_plan(server: FakeOpenAI) -> None:
     server.always("prose")
     document = parse(b"# Ferry\n\nIt sails.\n\nFares\n\nLow.", "https://e.org/", "text/markdown")
@@ -162,7 +187,10 @@ def test_a_server_that_does_not_take_a_field_is_asked_without_it(
     [
         (400, "This model's maximum context length is 4096 tokens", PromptTooLongError),
         (401, "no such key", PlannerModelError),
-        (302, "", PlannerRefusedError),
+        (302, "", PlannerModelError),
+        (402, "no money left", PlannerModelError),
+        (405, "", PlannerModelError),
+        (418, "a teapot", PlannerRefusedError),
         (200, '{"choices": []}', PlannerAnswerError),
         (200, '{"choices": [{"message": {"content": 7}}]}', PlannerAnswerError),
         (200, "[]", PlannerAnswerError),
@@ -188,7 +216,9 @@ def answered(
         return httpx.Response(status, text=body)
 
     transport = httpx.MockTransport(reply)
-    completer = EndpointCompleter("http://host/v1", "m", wait=lambda _: None, transport=transport)
+    completer = EndpointCompleter(
+        "http://host/v1", "m", SECRET, wait=lambda _: None, transport=transport
+    )
     for _ in range(times):
         (answer,) = completer.complete([PROMPT])
     return answer, sent
