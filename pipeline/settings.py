@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -126,6 +127,11 @@ def load(flags: Mapping[str, Any]) -> tuple[Settings, dict[str, str]]:
             f"{first['input']!r}: {first['msg']}",
             Settings.model_fields[key].description or "",
         ) from error
+
+
+def without_password(url: str) -> str:
+    """An address as it may be shown."""
+    return re.sub(r"(://[^/@:]*):[^/]*@", r"\1:***@", url)
 
 
 def read_toml(file: Path) -> dict[str, Any]:

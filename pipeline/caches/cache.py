@@ -10,11 +10,14 @@ import structlog
 from pipeline.caches.seal import seal, unseal
 from pipeline.caches.stores import Bounds, Kind, Size, Store
 from pipeline.errors import CacheSpecError, CacheUnavailableError
+from pipeline.settings import without_password
 
 log = structlog.get_logger()
 
 #: Seconds for which a store that did not answer is not asked again.
 AWAY = 30.0
+
+_KNOWN = "known are sqlite:///FILE and redis://HOST:PORT/DB"
 
 
 class Cache:
@@ -100,7 +103,7 @@ class Cache:
 def open_cache(url: str, kind: Kind, bounds: Bounds | None = None) -> Cache:
     """The cache at `url`: `sqlite:///FILE`, or `redis://HOST:PORT/DB` (`rediss://`, `unix://`).
 
-    Nothing is contacted before the first call. Raises `CacheSpecError` for another scheme.
+    Nothing is contacted before the first call. Raises `CacheSpecError` for anything else.
     """
     scheme, _, rest = url.partition("://")
     bounds = bounds or Bounds()
@@ -111,7 +114,8 @@ def open_cache(url: str, kind: Kind, bounds: Bounds | None = None) -> Cache:
     if scheme in ("redis", "rediss", "unix"):
         from pipeline.caches.redis import RedisStore
 
-        return Cache(RedisStore(url, kind, bounds), kind)
-    raise CacheSpecError(
-        f"unknown cache {url!r}", "known are sqlite:///FILE and redis://HOST:PORT/DB"
-    )
+        try:
+            return Cache(RedisStore(url, kind, bounds), kind)
+        except ValueError as error:  # a port that is none, an option that it does not know
+            raise CacheSpecError(f"the cache {without_password(url)!r}: {error}", _KNOWN) from error
+    raise CacheSpecError(f"unknown cache {without_password(url)!r}", _KNOWN)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
@@ -18,11 +17,10 @@ from pipeline.cli.output import answer, err, out, table
 from pipeline.errors import CacheUnavailableError, UnknownSourceError, UsageError
 from pipeline.ledger import Source
 from pipeline.parts import Parts
+from pipeline.settings import without_password
 
 #: Templates of generated URLs that the status names of a source, those with most URLs.
 TRAPS = 5
-#: In an address: what stands before a password, and the password.
-_PASSWORD = re.compile(r"(://[^/@:]*):[^/]*@")
 StateOption = Annotated[
     Literal["indexed", "pending", "skipped", "failed", "deleted"] | None,
     typer.Option("--state", help="Only pages in this state."),
@@ -219,7 +217,7 @@ def config(home: HomeOption = None, as_json: JsonOption = False) -> None:
     plain = values.model_dump(mode="json")
     listed = {
         key: {
-            "value": _shown(plain[key]),
+            "value": without_password(plain[key]) if isinstance(plain[key], str) else plain[key],
             "origin": origins[key],
             "description": field.description,
         }
@@ -233,11 +231,6 @@ def config(home: HomeOption = None, as_json: JsonOption = False) -> None:
         out.print(shown)
 
     answer({"settings": listed}, as_json, show)
-
-
-def _shown(value: Any) -> Any:
-    """A setting as it may be shown: an address without its password."""
-    return _PASSWORD.sub(r"\1:***@", value) if isinstance(value, str) else value
 
 
 def _held(cache: Cache) -> Size | str:

@@ -231,9 +231,18 @@ def test_a_file_of_another_version_is_an_empty_cache(tmp_path: Path) -> None:
     assert cache.claim(["a/b"], "one", LONG) == ["a/b"]
 
 
-def test_an_address_of_no_kind_is_refused_by_name() -> None:
-    with pytest.raises(CacheSpecError, match="memcached"):
-        open_cache("memcached://x", "plans")
+@pytest.mark.parametrize(
+    ("url", "named"),
+    [
+        ("memcached://:hidden@x", "memcached"),
+        ("redis://:hidden@host:none/0", "Port"),
+        ("redis://:hidden@host/0?socket_timeout=soon", "socket_timeout"),
+    ],
+)
+def test_an_address_of_no_cache_is_refused_by_name(url: str, named: str) -> None:
+    with pytest.raises(CacheSpecError, match=named) as refused:
+        open_cache(url, "plans")
+    assert "hidden" not in str(refused.value)
 
 
 def test_a_file_is_bounded_and_loses_what_was_used_least_lately(tmp_path: Path) -> None:
