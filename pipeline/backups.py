@@ -54,6 +54,8 @@ def backup(parts: Parts, folder: Path) -> dict[str, Any]:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     made_at = datetime.now(UTC)
     copied = open_ledger(f"sqlite:///{folder / LEDGER}")
+    # On record before a row is read: what is forgotten from here on is noted beside it.
+    parts.ledger.removals.add_backup(Backup(str(folder), made_at, 0))
     rows = copying.copy(parts.ledger.engine, copied.engine)
     sources = [one.name for one in copied.sources.all()]
     copied.close()
@@ -83,7 +85,7 @@ def load(parts: Parts, folder: Path, receipts: Sequence[Path] = ()) -> list[Sour
     something, `UsageError` where the folder is no whole backup.
     """
     folder = folder.expanduser().absolute()
-    _check(folder)
+    manifest = _check(folder)
     gone = [one for path in (folder / FORGOTTEN, *receipts) for one in _read(path)]
     if parts.ledger.sources.all() or not parts.store.empty:
         raise HomeError(
@@ -96,6 +98,10 @@ def load(parts: Parts, folder: Path, receipts: Sequence[Path] = ()) -> list[Sour
     kept = open_ledger(f"sqlite:///{folder / LEDGER}")
     copying.copy(kept.engine, parts.ledger.engine)
     kept.close()
+    # It holds what this home does: what is forgotten here is noted beside it.
+    parts.ledger.removals.add_backup(
+        Backup(str(folder), datetime.fromisoformat(manifest["made_at"]), manifest["bytes"])
+    )
     gone += [Forgotten(one.source, one.customer, one.at) for one in parts.ledger.removals.all()]
     return [one for one in parts.ledger.sources.all() if _is_gone(one, gone)]
 
@@ -103,29 +109,37 @@ def load(parts: Parts, folder: Path, receipts: Sequence[Path] = ()) -> list[Sour
 def tell(
     made: Iterable[Backup], source: Source, at: datetime
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Note beside each backup that a source is not to be brought back.
+    """Note beside each backup that a source is not to be brought back; again is no harm.
 
-    Returns the places that were told, and those that could not be reached.
+    Returns the places that were told, and those that could not be reached or written to.
     """
     told, away = [], []
     for one in made:
-        folder = Path(one.place)
-        if not (folder / MANIFEST).is_file():
+        try:
+            _note(Path(one.place), source, at)
+        except (OSError, ValueError):
             away.append(one.place)
-            continue
-        path = folder / FORGOTTEN
-        noted = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
-        noted.append({"source": source.name, "customer": source.customer, "at": at.isoformat()})
-        new = path.with_suffix(".new")
-        new.write_text(json.dumps(noted, indent=2) + "\n", encoding="utf-8")
-        new.replace(path)
-        told.append(one.place)
+        else:
+            told.append(one.place)
     return tuple(told), tuple(away)
 
 
-def _check(folder: Path) -> None:
+def _note(folder: Path, source: Source, at: datetime) -> None:
+    if not (folder / LEDGER).is_file():
+        raise FileNotFoundError(folder)
+    path, mine = folder / FORGOTTEN, {"source": source.name, "customer": source.customer}
+    noted = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+    others = [one for one in noted if not mine.items() <= one.items()]
+    new = path.with_suffix(".new")
+    rows = [*others, mine | {"at": at.isoformat()}]
+    new.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+    new.replace(path)
+
+
+def _check(folder: Path) -> dict[str, Any]:
+    """The manifest of a backup that this software can read."""
     try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(
             f"{folder} is no whole backup: {MANIFEST} cannot be read",
@@ -137,6 +151,7 @@ def _check(folder: Path) -> None:
             f"schema {manifest['schema']}; this software knows {FORMAT} and {schema.VERSION}",
             "install the newer wrac",
         )
+    return manifest
 
 
 def _read(path: Path) -> list[Forgotten]:

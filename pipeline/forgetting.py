@@ -88,7 +88,12 @@ def forget(parts: Parts, source: Source, patience: float = runs.PATIENCE) -> Rec
         cache_entries = sum(cache.forget(source.customer) for cache in parts.caches.values())
         if not others:
             files += store.forget_customer(source.customer)
+        # Before the ledger, which a removal that is cut short goes on by, and after it: a backup
+        # that has begun meanwhile may hold the source.
+        backups.tell(ledger.removals.backups(), source, datetime.now(UTC))
         pages = ledger.sources.forget(source.name)
+        ledger.hosts.release(source.name, datetime.now(UTC))
+        ledger.hosts.forget_idle(datetime.now(UTC))  # whose they were is not on record
         ledger.sources.compact()
         leftovers.sweep()
     at = datetime.now(UTC)

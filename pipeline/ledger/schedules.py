@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, case, delete, func, select, update
+from sqlalchemy import Connection, Engine, Row, case, func, select, update
 
 from crawler.sitemaps import MAX_FEEDS
 from pipeline.ledger import sql
@@ -192,10 +192,6 @@ class Schedules:
             with self._engine.begin() as connection:
                 _put(connection, source)
                 connection.execute(_change(source, {"feeds": (known + new)[:MAX_FEEDS]}))
-
-    def forget(self, source: str) -> None:
-        with self._engine.begin() as connection:
-            connection.execute(delete(schedules).where(schedules.c.source == source))
 
 
 def next_day(now: datetime) -> datetime:

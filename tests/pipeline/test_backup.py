@@ -45,6 +45,9 @@ def test_an_empty_home_becomes_what_was_backed_up(home: Path, restored: Path) ->
     assert wrac(restored, "verify")[1]["problems"] == []
     code, answer = wrac(restored, "restore", str(home.parent / "backup"))
     assert (code, answer["error"]["code"]) == (2, "home")
+    # What is forgotten in a home that was restored is not brought back by the same backup either.
+    _, receipt = wrac(restored, "forget", "--customer", "harbour")
+    assert receipt["removed"][0]["backups_told"] == [str(home.parent / "backup")]
 
 
 def test_a_folder_that_is_no_backup_or_not_empty_is_named(home: Path, restored: Path) -> None:

@@ -11,14 +11,17 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from sqlalchemy import Engine, select
 
 from crawler.model import Fetched, Scope
-from pipeline import runs
+from pipeline import backups, runs
 from pipeline.errors import SourceBusyError
 from pipeline.forgetting import forget
 from pipeline.frontier import LedgerFrontier
 from pipeline.ingest import declare
 from pipeline.ledger import Source
+from pipeline.ledger.schema import hosts
+from pipeline.ledger.sources import Sources
 from pipeline.parts import Parts
 from pipeline.settings import Settings
 from tests.pipeline.command import contents, wrac
@@ -72,7 +75,6 @@ HOLD = """
 import sys, time
 from pathlib import Path
 from pipeline import runs
-from pipeline import runs
 from pipeline.errors import SourceBusyError
 from pipeline.ledger import open_ledger
 
@@ -111,6 +113,60 @@ def test_what_is_being_forgotten_is_taken_by_nobody_else(parts: Parts) -> None:
     parts.ledger.sources.ask_to_stop("docs", datetime.now(UTC) + timedelta(seconds=60))
     with pytest.raises(SourceBusyError, match="wrac forget"):
         parts.ledger.sources.take("docs", "elsewhere/1/1", datetime.now(UTC))
+
+
+def restored(parts: Parts, backup: Path) -> list[str]:
+    """What a restore from that backup would have to forget again."""
+    home = Parts.of(Settings(home=backup.with_name(f"{backup.name}-home")), make=True)
+    return [one.name for one in backups.load(home, backup)]
+
+
+def test_a_removal_that_is_cut_short_is_noted_beside_the_backups(
+    parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs, kept = source(parts, "docs", b"x"), tmp_path / "backup"
+    backups.backup(parts, kept)
+    with monkeypatch.context() as cut:
+        cut.setattr(Sources, "forget", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            forget(parts, docs)
+    assert restored(parts, kept) == ["docs"]
+    assert forget(parts, docs).backups_told == (str(kept),)
+
+
+def test_what_is_forgotten_while_a_backup_is_made_does_not_come_back(
+    parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs, kept, copy = source(parts, "docs", b"x"), tmp_path / "backup", backups.copying.copy
+
+    def copied(old: Engine, new: Engine) -> int:
+        rows = copy(old, new)
+        forget(parts, docs)
+        return rows
+
+    with monkeypatch.context() as during:
+        during.setattr(backups.copying, "copy", copied)
+        backups.backup(parts, kept)
+    assert restored(parts, kept) == ["docs"]
+
+
+def test_a_backup_that_cannot_be_written_to_is_away_and_keeps_nothing_from_going(
+    parts: Parts, tmp_path: Path
+) -> None:
+    docs, kept = source(parts, "docs", b"x"), tmp_path / "backup"
+    backups.backup(parts, kept)
+    (kept / backups.FORGOTTEN).mkdir()
+    assert forget(parts, docs).backups_away == (str(kept),)
+    assert parts.ledger.removals.all()[0].source == "docs"
+
+
+def test_hosts_that_nobody_asks_now_are_forgotten_too(parts: Parts) -> None:
+    docs = source(parts, "docs", b"x")
+    parts.ledger.hosts.take("docs", "run", ["docs.example"], NOW)
+    parts.ledger.hosts.release("docs", NOW)
+    forget(parts, docs)
+    with parts.ledger.engine.connect() as connection:
+        assert connection.scalars(select(hosts.c.host)).all() == []
 
 
 def test_of_two_customers_with_the_same_pages_one_is_forgotten_wholly(tmp_path: Path) -> None:
