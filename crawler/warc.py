@@ -1,8 +1,8 @@
 """Pages out of and into WARC files (ISO 28500, WARC 1.1), those of any crawler.
 
 Only `response` records over HTTP are read. Their bodies are unpacked within the crawl's own limit,
-and what they hold is judged as an answer to a crawl is. robots.txt is not asked: somebody has
-fetched the pages already.
+and what they hold is judged as an answer to a crawl is; one that is cut or broken is a miss.
+robots.txt is not asked: somebody has fetched the pages already.
 """
 
 from __future__ import annotations
@@ -22,15 +22,18 @@ from scrapy.responsetypes import responsetypes
 
 from crawler import reasons
 from crawler.discovery import Discovery
-from crawler.errors import InvalidUrlError, TerminalError
+from crawler.errors import InvalidUrlError, SeedError, TerminalError
 from crawler.model import Missed, Outcome, Scope, Task
 from crawler.outcome import visit
+from crawler.scope import Rules
 from crawler.urls import canonical, origin
 
 #: Field of the first record that holds the scope of the source that was exported.
 SCOPE = "wrac-scope"
 #: Depth of pages whose way from a seed is not known.
 DEPTH = 1
+#: Bytes of a response's headers that are read besides its body.
+MAX_HEADERS = 256 * 1024
 
 
 class WarcError(TerminalError):
@@ -81,7 +84,7 @@ def scope_of(path: Path) -> Scope:
                 return named
             continue
         try:
-            hosts[origin(canonical(record.headers.get("WARC-Target-URI", ""))) + "/"] = None
+            hosts[origin(canonical(_target(record))) + "/"] = None
         except InvalidUrlError:
             continue
     if not hosts:
@@ -95,23 +98,36 @@ def read(path: Path, discovery: Discovery, agent: str, max_bytes: int) -> Iterat
     One of a URL that is not in scope is a miss with that reason.
     """
     for record in _records(path, WarcRecordType.response):
-        head = record.http_headers
-        if head is None:
+        if not record.is_http:
             continue
         try:
-            url = discovery.rules.spelt(canonical(record.headers.get("WARC-Target-URI", "")))
+            url = discovery.rules.spelt(canonical(_target(record)))
         except InvalidUrlError:
             continue
         at = record.record_date or datetime.now(UTC)
         at = at if at.tzinfo else at.replace(tzinfo=UTC)
         task = Task(url, 0 if url in discovery.rules.seeds else DEPTH)
         if reason := discovery.rules.why_not(url, task.depth):
-            yield Missed(url, reason, head.status_code, at)
+            yield Missed(url, reason, None, at)
             continue
-        body = record.reader.read(max_bytes + 1)
+        said, message = record.content_length, record.reader.read(max_bytes + MAX_HEADERS + 1)
+        if len(message) > max_bytes + MAX_HEADERS:
+            yield Missed(url, reasons.TOO_LARGE, None, at)
+            continue
+        if len(message) < said or "WARC-Truncated" in record.headers:
+            detail = f"{len(message)} of {said} bytes are in {path.name}"
+            yield Missed(url, reasons.TRUNCATED, None, at, transient=True, detail=detail)
+            continue
+        try:
+            head, body = _unpacked(message, max_bytes)
+        except (OSError, ValueError) as error:
+            yield Missed(url, reasons.BROKEN_BODY, None, at, detail=str(error)[:500])
+            continue
         if len(body) > max_bytes:
             yield Missed(url, reasons.TOO_LARGE, head.status_code, at)
             continue
+        if head.status_code == HTTPStatus.NOT_MODIFIED:
+            continue  # says nothing of a page that is asked for whole
         headers = Headers()
         for name, value in head.items():
             headers.appendlist(name, value.encode("latin-1", "replace"))
@@ -128,9 +144,28 @@ def read(path: Path, discovery: Discovery, agent: str, max_bytes: int) -> Iterat
 def _records(path: Path, kinds: WarcRecordType) -> Iterator[WarcRecord]:
     try:
         with path.open("rb") as file:
-            yield from ArchiveIterator(file, record_types=kinds, parse_http=True, auto_decode="all")
+            yield from ArchiveIterator(file, record_types=kinds, parse_http=False)
     except (OSError, ValueError) as error:
         raise WarcError(f"{path} cannot be read as WARC: {error}") from error
+
+
+def _target(record: WarcRecord) -> str:
+    """The URL that a record is of; some writers put it in angle brackets (WARC 1.0's grammar)."""
+    return str(record.headers.get("WARC-Target-URI", "")).strip("<>")
+
+
+def _unpacked(message: bytes, max_bytes: int) -> tuple[Any, bytes]:
+    """Headers and body of an HTTP response, at most a byte over the limit of the body.
+
+    A record of its own: a body that cannot be unpacked must not end the reading of the file.
+    Raises `OSError` and `ValueError`.
+    """
+    record = WarcRecord()
+    record.init_headers(record_type=WarcRecordType.response)
+    record.is_http = True
+    record.set_bytes_content(message)
+    record.parse_http(auto_decode="all")
+    return record.http_headers, record.reader.read(max_bytes + 1)
 
 
 def _named_scope(content: bytes) -> Scope | None:
@@ -142,8 +177,10 @@ def _named_scope(content: bytes) -> Scope | None:
                 fields: dict[str, Any] = {
                     k: tuple(v) if isinstance(v, list) else v for k, v in known
                 }
-                return Scope(**fields)
-            except (ValueError, TypeError, AttributeError):
+                scope = Scope(**fields)
+                Rules(scope)  # must hold: the file may be anybody's
+                return scope
+            except (ValueError, TypeError, AttributeError, SeedError, InvalidUrlError):
                 return None
     return None
 

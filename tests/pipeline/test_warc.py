@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -106,6 +107,56 @@ def test_a_bomb_in_a_file_is_cut(tmp_path: Path) -> None:
     path = foreign(tmp_path / "a.warc", HEAD + b"Content-Encoding: gzip\r\n\r\n" + body)
     found = outcomes(path, limit=10_000)["/page"]
     assert isinstance(found, Missed) and found.reason == "too_large"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        b"Content-Encoding: gzip\r\n\r\n\x1f\x8bgarbage",
+        b"Content-Encoding: gzip\r\n\r\n<p>packed in name only</p>",
+        b"Content-Encoding: br\r\n\r\nzzzzzzzzzzzzzzzz",
+        b"Transfer-Encoding: chunked\r\n\r\n<p>no chunks</p>",
+    ],
+)
+def test_an_answer_that_cannot_be_unpacked_ends_nothing(tmp_path: Path, broken: bytes) -> None:
+    path = foreign(tmp_path / "a.warc", HEAD + broken)
+    with path.open("ab") as file:
+        write(file, SCOPE, iter([page("/after", TEXT.format("rake"))]), packed=False)
+    assert scope_of(path).seeds == (f"{SITE}/",)
+    found = outcomes(path)
+    missed = found["/page"]
+    assert isinstance(missed, Missed) and missed.reason == "broken_body"
+    assert isinstance(found["/after"], Fetched)
+
+
+def test_an_answer_that_is_cut_is_no_page(tmp_path: Path) -> None:
+    path = put(tmp_path / "a.warc", PAGES)
+    path.write_bytes(path.read_bytes()[:-60])
+    cut = outcomes(path)["/rake?a=1"]
+    assert isinstance(cut, Missed) and (cut.reason, cut.transient) == ("truncated", True)
+    path = foreign(tmp_path / "b.warc", HEAD + b"\r\n<p>text</p>")
+    path.write_bytes(
+        path.read_bytes().replace(b"WARC-Date", b"WARC-Truncated: length\r\nWARC-Date")
+    )
+    cut = outcomes(path)["/page"]
+    assert isinstance(cut, Missed) and cut.reason == "truncated"
+
+
+def test_an_address_in_angle_brackets_is_read(tmp_path: Path) -> None:
+    path = foreign(tmp_path / "a.warc", HEAD + b"\r\n<p>text</p>")
+    path.write_bytes(path.read_bytes().replace(f"{SITE}/page".encode(), f"<{SITE}/page>".encode()))
+    assert isinstance(outcomes(path)["/page"], Fetched)
+    assert scope_of(path).seeds == (f"{SITE}/",)
+
+
+@pytest.mark.parametrize("seeds", [[1, 2], ["ftp://x"]])
+def test_a_scope_that_is_none_is_not_taken(tmp_path: Path, seeds: list[object]) -> None:
+    path = put(tmp_path / "a.warc", PAGES)
+    whole = path.read_bytes()
+    said = json.dumps([f"{SITE}/"]).encode()
+    forged = json.dumps(seeds).encode().ljust(len(said))
+    path.write_bytes(whole.replace(said, forged, 1))
+    assert scope_of(path).seeds == (f"{SITE}/",)
 
 
 @pytest.mark.parametrize("content", [b"", b"no warc at all\n" * 50])
