@@ -29,6 +29,7 @@ _NOISE = 0.02
 #: Kinds of characters that text in UTF-16 hardly has, and noise read as UTF-16 to a third.
 _NOT_TEXT = {"Cc", "Cn", "Co", "Cs"}
 _WIDE_NOISE = 0.1
+_RIFF = re.compile(rb"RIFF.{4}(?:WAVE|AVI |WEBP|ACON|RMID)", re.S)
 _SVG = re.compile(rb"<(?:!doctype\s+)?svg\b", re.I)
 _OLE = b"\xd0\xcf\x11\xe0"
 #: The part of an encrypted Office file that holds the rest, as it stands in the file's directory.
@@ -36,19 +37,24 @@ _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _SIGNATURES = {
     b"\x89PNG": "a PNG image",
     b"\xff\xd8\xff": "a JPEG image",
-    b"GIF8": "a GIF image",
+    b"GIF87a": "a GIF image",
+    b"GIF89a": "a GIF image",
     b"\x1f\x8b": "gzip data",
     _OLE: "an Office file from before 2007",
     b"{\\rtf": "an RTF document",
     b"%!PS": "a PostScript document",
-    b"Rar!": "a RAR archive",
+    b"Rar!\x1a\x07": "a RAR archive",
     b"7z\xbc\xaf": "a 7z archive",
     b"\x7fELF": "a program",
     b"MZ\x90": "a program",
-    b"OggS": "an Ogg file",
-    b"ID3": "an MP3 file",
-    b"wOFF": "a font",
-    b"wOF2": "a font",
+    b"OggS\x00": "an Ogg file",
+    b"ID3\x02": "an MP3 file",
+    b"ID3\x03": "an MP3 file",
+    b"ID3\x04": "an MP3 file",
+    b"wOFF\x00\x01\x00\x00": "a font",
+    b"wOFFOTTO": "a font",
+    b"wOF2\x00\x01\x00\x00": "a font",
+    b"wOF2OTTO": "a font",
     b"\x00\x00\x01\x00": "an icon",
 }
 _SUFFIXES: dict[str, Format] = {
@@ -97,7 +103,7 @@ def sniff(body: bytes, url: str = "", content_type: str | None = None) -> Format
     for signature, name in _SIGNATURES.items():
         if head.startswith(signature):
             raise UnsupportedContentError(f"the bytes are {name}")
-    if head[:4] == b"RIFF" or head[4:8] == b"ftyp":
+    if _RIFF.match(head) or (head[4:8] == b"ftyp" and head[:2] == b"\x00\x00"):
         raise UnsupportedContentError("the bytes are an image, sound or film")
     return _text(head, url, (content_type or "").lower())
 

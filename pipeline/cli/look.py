@@ -130,6 +130,15 @@ def _plan_cache(known: Settings) -> Cache | None:
 
 
 def _document(page: str, allow_host: list[str] | None, known: Settings) -> Document:
+    from chunker.errors import TerminalError
+
+    try:
+        return _parsed(page, allow_host, known)
+    except TerminalError as error:
+        raise type(error)(f"{page}: {error}") from error
+
+
+def _parsed(page: str, allow_host: list[str] | None, known: Settings) -> Document:
     import chunker
 
     if "://" in page:

@@ -57,6 +57,10 @@ def test_format(body: bytes, url: str, header: str | None, expected: str) -> Non
     [
         (b"\x89PNG\r\n", "PNG"),
         (b"GIF89a", "GIF"),
+        (b"RIFF\x24\x00\x00\x00WAVEfmt ", "sound"),
+        (b"\x00\x00\x00\x18ftypmp42", "film"),
+        (b"ID3\x03\x00", "MP3"),
+        (b"wOF2\x00\x01\x00\x00", "font"),
         (b"\x1f\x8b\x08", "gzip"),
         (b"\xd0\xcf\x11\xe0\xa1", "Office"),
         (b"{\\rtf1 x}", "RTF"),
@@ -73,6 +77,19 @@ def test_format(body: bytes, url: str, header: str | None, expected: str) -> Non
 def test_what_cannot_be_parsed_is_named(body: bytes, names: str) -> None:
     with pytest.raises(UnsupportedContentError, match=names):
         sniff(body, "https://e.com/a.html", "text/html")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["GIF8 is no version", "ID3 tags", "RIFF is a container", "The ftyp box", "Rar! she said"],
+)
+def test_text_that_begins_like_a_signature_is_text(text: str) -> None:
+    assert sniff(text.encode(), "https://e.com/a.md", "text/plain") == "markdown"
+
+
+@pytest.mark.parametrize("text", ["\x1f\x1f x", "\x1f\x1f", "\x01\x02\x03\x04"])
+def test_control_characters_make_no_binary_of_text_in_utf_8(text: str) -> None:
+    assert sniff(text.encode(), "https://e.com/a.md", "text/markdown; charset=utf-8") == "markdown"
 
 
 @pytest.mark.parametrize(

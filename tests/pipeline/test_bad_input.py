@@ -199,3 +199,11 @@ def test_a_source_in_work_is_refused_by_the_name_of_its_run(tmp_path: Path, url:
 def _runner(home: Path) -> str | None:
     _, answer = wrac(home, "status")
     return next((source["runner"] for source in answer.get("sources", [])), None)
+
+
+def test_a_file_that_is_no_document_is_named(tmp_path: Path) -> None:
+    picture = tmp_path / "picture.html"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n")
+    code, answer = wrac(tmp_path / "home", "parse", str(picture))
+    assert (code, answer["error"]["code"]) == (2, "unsupported_content")
+    assert "picture.html" in answer["error"]["message"]
