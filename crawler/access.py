@@ -74,29 +74,36 @@ def stored_cookies(state: str) -> tuple[Mapping[str, Any], ...]:
 class AccessMiddleware(CookiesMiddleware):
     """Scrapy's cookies, begun with a source's own; its headers, and its proxy."""
 
-    def __init__(self, access: Access, hosts: Collection[str]) -> None:
+    def __init__(self, access: Access, hosts: Collection[str], encrypted: bool) -> None:
+        """`encrypted`: nothing is shown to a host over plain http."""
         super().__init__(debug=False)
         self._access = access
         self._hosts = frozenset(hosts)
+        self._encrypted = encrypted
         jar = self.jars[None]
         for cookie in access.stored:
             jar.set_cookie(_cookie(**cookie))
         for name in self._hosts:
             for key, value in access.cookies.items():
-                jar.set_cookie(_cookie(name, key, value))
+                jar.set_cookie(_cookie(name, key, value, secure=encrypted))
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> AccessMiddleware:
         access = crawler.settings["ACCESS"]
         if access is None:
             raise NotConfigured
-        middleware = cls(access, crawler.settings.getlist("ACCESS_HOSTS"))
+        settings = crawler.settings
+        middleware = cls(
+            access, settings.getlist("ACCESS_HOSTS"), settings.getbool("ACCESS_ENCRYPTED")
+        )
         middleware.crawler = crawler
         return middleware
 
     def process_request(self, request: Request, spider: Any = None) -> None:
         # A redirect copies the headers of the request that it answers.
-        own = host(request.url) in self._hosts
+        own = host(request.url) in self._hosts and not (
+            self._encrypted and request.url.startswith("http:")
+        )
         for name, value in self._access.sent.items():
             if own:
                 request.headers[name] = value
@@ -115,7 +122,16 @@ class AccessMiddleware(CookiesMiddleware):
 def hosts_of(seeds: Collection[str], hosts: Collection[str]) -> frozenset[str]:
     """The hosts that a source's secrets go to: those of its seeds, and those named besides."""
     named = (host(from_name(name)) for name in hosts if not name.startswith("*."))
-    return frozenset({host(seed) for seed in seeds} | set(named))
+    return frozenset({host(_with_scheme(seed)) for seed in seeds} | set(named))
+
+
+def is_encrypted(seeds: Collection[str]) -> bool:
+    """Whether a source is wholly of https, so that a link to http must not show its secrets."""
+    return all(_with_scheme(seed).lower().startswith("https:") for seed in seeds)
+
+
+def _with_scheme(seed: str) -> str:
+    return seed if "://" in seed else f"https://{seed}"
 
 
 def _cookie(domain: str, name: str, value: str, path: str = "/", **more: Any) -> Cookie:

@@ -108,8 +108,11 @@ def _filled(page: Response, form: Form) -> Request:
     if unknown:
         raise AccessError(f"the form at {form.url} has no field {', '.join(sorted(unknown))}")
     values = {**dict(element.form_values()), **form.fields}
+    target = urljoin(page.url, element.action or "")
+    if page.url.startswith("https:") and not target.startswith("https:"):
+        raise AccessError(f"the form at {form.url} would send its fields unencrypted")
     return Request(
-        urljoin(page.url, element.action or ""),
+        target,
         method=element.method,
         headers={"Content-Type": "application/x-www-form-urlencoded"},
         body=urlencode(values),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from crawler.access import Access, hosts_of
+from crawler.access import Access, hosts_of, is_encrypted
 from crawler.model import Politeness, Scope
 from crawler.urls import from_name, host
 
@@ -121,6 +121,7 @@ def for_crawl(scope: Scope, politeness: Politeness, access: Access | None = None
         "AUTOTHROTTLE_TARGET_CONCURRENCY": float(politeness.concurrency_per_host),
         "ALLOW_HOSTS": [*allowed_names(scope), *_proxies(access)],
         "ACCESS": access,
+        "ACCESS_ENCRYPTED": is_encrypted(scope.seeds),
         "ACCESS_HOSTS": sorted(hosts_of(scope.seeds, scope.hosts)),
         # AutoThrottle starts every host slowly; named private ones are the user's own.
         "DOWNLOAD_SLOTS": {name: dict(fast) for name in allowed_names(scope)},

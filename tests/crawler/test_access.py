@@ -6,10 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from scrapy import Request
+from scrapy.http import HtmlResponse
 
-from crawler.access import Access, Form, hosts_of, stored_cookies
+from crawler.access import Access, AccessMiddleware, Form, hosts_of, stored_cookies
 from crawler.errors import AccessError
-from crawler.model import Scope
+from crawler.model import Politeness, Scope
+from crawler.session import _filled
+from crawler.settings import for_crawl
 from tests.crawler.crawling import crawl, ledger_of
 from tests.crawler.site import Answer, Asked, Site
 
@@ -89,6 +93,36 @@ def test_secrets_are_for_the_hosts_of_the_seeds_and_those_that_are_named() -> No
         "a.example",
         "b.example",
     }
+
+
+@pytest.mark.parametrize(
+    ("seed", "asked", "shown"),
+    [
+        ("https://a.example/", "https://a.example/x", True),
+        ("https://a.example/", "http://a.example/x", False),
+        ("a.example", "http://a.example/x", False),
+        ("a.example", "https://a.example/x", True),
+        ("http://a.example/", "http://a.example/x", True),
+        ("https://a.example/", "https://b.example/x", False),
+    ],
+)
+def test_what_is_for_https_is_not_shown_over_http(seed: str, asked: str, shown: bool) -> None:
+    access = Access(bearer=SECRET, cookies={"sid": SECRET})
+    settings = for_crawl(Scope(seeds=(seed,)), Politeness(user_agent="wrac"), access)
+    middleware = AccessMiddleware(access, settings["ACCESS_HOSTS"], settings["ACCESS_ENCRYPTED"])
+    request = Request(asked)
+    middleware.process_request(request)
+    assert ("Authorization" in request.headers) is shown
+    assert ("Cookie" in request.headers) is shown
+
+
+def test_a_form_of_https_that_sends_to_http_is_not_filled() -> None:
+    page = HtmlResponse(
+        "https://a.example/login",
+        body=b'<form action="http://a.example/in"><input type="password" name="pass"></form>',
+    )
+    with pytest.raises(AccessError, match="unencrypted"):
+        _filled(page, Form("https://a.example/login", {"pass": SECRET}))
 
 
 def form(site: Site) -> None:
