@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 VLLM   := .venv-vllm
 MODEL  := .cache/smollm2
 
-.PHONY: quickstart install install-vllm test lint check eval eval-ablation bench bench-planner fuzz-plans lock lock-vllm clean
+.PHONY: quickstart install install-vllm install-vllm-gpu test lint check eval eval-ablation bench bench-planner fuzz-plans lock lock-vllm clean
 
 ## install from the lock, then run the main job on the example sites, or on SEED=https://...
 quickstart: install
@@ -41,6 +41,17 @@ $(VLLM)/.installed: requirements-vllm.lock pyproject.toml | install
 $(MODEL)/config.json: $(VLLM)/.installed
 	@rm -rf $(MODEL)
 	$(VLLM)/bin/python -m planner_serving.smollm2 $(MODEL)
+
+## vLLM on a GPU, in the same place: not from a lock, since the build has to fit the machine's driver;
+## Ray is that of the other nodes
+install-vllm-gpu: $(VLLM)/.installed-gpu
+
+$(VLLM)/.installed-gpu: requirements.lock pyproject.toml | install
+	rm -rf $(VLLM)
+	$(BIN)/python -m venv $(VLLM)
+	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[gpu]' \
+	  "$$(sed -n 's/^\(ray==[^ ;]*\).*/\1/p' requirements.lock)"
+	@touch $@
 
 ## all tests; parts that are not there are skipped by name, WRAC_TEST_REQUIRE=all demands them.
 ## Those of the planner's engine run where make install-vllm has been

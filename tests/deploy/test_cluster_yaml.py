@@ -58,6 +58,27 @@ def test_what_nodes_run_is_in_the_repository(config: dict[str, Any]) -> None:
             assert f"\n{words[words.index('make') + 1]}:" in makefile, command
 
 
+def test_a_planner_s_node_runs_its_engines_with_what_it_installs(
+    config: dict[str, Any], tmp_path: Path
+) -> None:
+    (installed,) = config["available_node_types"]["planner"]["worker_setup_commands"]
+    assert installed.endswith("make install-vllm-gpu")  # the other one is for processors
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    place = next(line.split()[-1] for line in makefile.splitlines() if line.startswith("VLLM "))
+    done = subprocess.run(
+        [ROOT / "deploy" / "on-node", "printenv", "WRAC_PLANNER_PYTHON"],
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "WRAC_ENV": str(ROOT / "deploy" / "wrac.env.example"),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"{tmp_path}/wrac/{place}/bin/python\n"
+
+
 def test_a_command_on_a_node_has_the_settings_of_all(tmp_path: Path) -> None:
     (tmp_path / "wrac.env").write_text('WRAC_USER_AGENT="ours (+mail)"\n', encoding="utf-8")
     done = subprocess.run(
