@@ -40,9 +40,10 @@ MAX_WAIT: Final = 30.0  # seconds between two attempts, whatever Retry-After say
 CONCURRENCY: Final = 16  # requests at a time
 MOST_BYTES: Final = 1 << 20  # of an answer; one symbol a line takes some hundreds
 
-_TRY_AGAIN: Final = {408, 409, 425, 429, 500, 502, 503, 504}
+#: Of the 5xx also those that only gateways know (520 to 529).
+_TRY_AGAIN: Final = {408, 409, 425, 429, *range(500, 600)}
 #: What a server with too much to do says.
-_BUSY: Final = {"status 429", "status 503"}
+_BUSY: Final = {"status 429", "status 503", "status 529"}
 #: The key is not taken or has no money left, the model is not known, or this is no such server's
 #: address (a redirection, another method): the same for every prompt.
 _NOT_OURS: Final = {*range(300, 400), 401, 402, 403, 404, 405, 407, 410}

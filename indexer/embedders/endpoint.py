@@ -26,7 +26,7 @@ TIMEOUT = 60.0  # seconds for one request
 MAX_WAIT = 30.0  # seconds between two attempts, whatever Retry-After says
 MAX_TOKENS = 512  # where the endpoint does not say what its model reads
 
-_TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
+_TRY_AGAIN = {408, 425, 429, *range(500, 600)}  # with those of gateways, 520 to 529
 
 
 def open_endpoint(url: str, model: str) -> EndpointEmbedder:

@@ -127,7 +127,7 @@ def test_the_specification_names_url_and_model(
     assert "secret" not in opened.identity
 
 
-@pytest.mark.parametrize("status", [408, 429, 500, 503])
+@pytest.mark.parametrize("status", [408, 429, 500, 503, 522])
 def test_what_passes_is_tried_again_with_growing_pauses(
     embedder: EndpointEmbedder, model: Model, waits: list[float], status: int
 ) -> None:

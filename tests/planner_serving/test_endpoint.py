@@ -128,6 +128,16 @@ def test_the_key_is_sent_and_never_shown(
     assert SECRET not in shown
 
 
+@pytest.mark.parametrize(
+    ("status", "error"), [(522, PlannerUnavailableError), (529, PlannerBusyError)]
+)
+def test_a_gateway_s_own_words_for_an_outage_are_one(status: int, error: type[Exception]) -> None:
+    answer, asked = answered([(status, "")] * ATTEMPTS)
+    assert type(answer) is error and len(asked) == ATTEMPTS
+    answer, asked = answered([(status, ""), (200, GOOD)])
+    assert isinstance(answer, Completion)
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", " "])
 def test_what_stands_around_a_key_is_no_part_of_it(server: FakeOpenAI, end: str) -> None:
     (answer,) = opened(server, key=SECRET + end)[0].complete([PROMPT])
