@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pipeline.errors import HomeError, UsageError
@@ -94,10 +95,13 @@ def load(parts: Parts, folder: Path, receipts: Sequence[Path] = ()) -> list[Sour
         )
     parts.store.load(folder / STORE)
     if not parts.settings.cache_url and (folder / CACHES).is_file():
-        _copy_sqlite(folder / CACHES, parts.home.caches)
-    kept = open_ledger(f"sqlite:///{folder / LEDGER}")
-    copying.copy(kept.engine, parts.ledger.engine)
-    kept.close()
+        _copy_sqlite(folder / CACHES, parts.home.caches, still=True)
+    # A copy: the release that wrote the backup can go on restoring it, wherever it lies.
+    with TemporaryDirectory(dir=parts.home.root) as own:
+        _copy_sqlite(folder / LEDGER, Path(own) / LEDGER, still=True)
+        kept = open_ledger(f"sqlite:///{Path(own) / LEDGER}")
+        copying.copy(kept.engine, parts.ledger.engine)
+        kept.close()
     # It holds what this home does: what is forgotten here is noted beside it.
     parts.ledger.removals.add_backup(
         Backup(str(folder), datetime.fromisoformat(manifest["made_at"]), manifest["bytes"])
@@ -178,6 +182,8 @@ def _is_gone(source: Source, gone: Iterable[Forgotten]) -> bool:
     )
 
 
-def _copy_sqlite(old: Path, new: Path) -> None:
-    with closing(sqlite3.connect(old)) as source, closing(sqlite3.connect(new)) as target:
-        source.backup(target)
+def _copy_sqlite(old: Path, new: Path, still: bool = False) -> None:
+    """`still`: nobody writes to `old`, which may lie where nothing can be written."""
+    opened = f"{old.as_uri()}?immutable=1" if still else old.as_uri()
+    with closing(sqlite3.connect(opened, uri=True)) as source, closing(sqlite3.connect(new)) as to:
+        source.backup(to)

@@ -30,8 +30,8 @@ def migrate(
     engine = connect(url)
     with named(url):
         with engine.connect() as connection:
-            before = migrations.version(connection)
-            adds = migrations.missing(connection) if wanted > (before or 0) else {}
+            before = migrations.checked(connection, wanted)
+            adds = migrations.missing(connection) if wanted > before else {}
         if not dry_run:
             migrations.migrate(engine, wanted)
     engine.dispose()
@@ -41,6 +41,6 @@ def migrate(
         verb = "would go" if dry_run else "went"
         out.print(f"the ledger {verb} from schema {before} to {wanted}")
         for number, names in adds.items():
-            out.print(f"  {number} adds {', '.join(names)}", markup=False)
+            out.print(f"  {number} adds {', '.join(names) or 'nothing'}", markup=False)
 
     answer(value, as_json, show)

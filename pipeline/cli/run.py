@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -61,9 +62,17 @@ def run(
             signal.signal(number, lambda *_: _stop(stopping))
         err.print(f"{len(files.sources)} sources are declared; Ctrl-C or SIGTERM ends the run")
         scheduler.run(stopping)
-    failed = [one for one in came_to.values() if "error" in one]
     answer({"sources": list(came_to.values())}, as_json, lambda: out.print("the run has ended"))
-    return max((one["error"]["exit_code"] for one in failed), default=0)
+    return exit_code(came_to.values(), opened.settings.fail_over)
+
+
+def exit_code(came_to: Iterable[Mapping[str, Any]], fail_over: float) -> int:
+    """The worst of what sources' last turns came to; 4 where more pages failed than may."""
+    codes = [
+        one["error"]["exit_code"] if "error" in one else 4 * (one["failed_share"] > fail_over)
+        for one in came_to
+    ]
+    return max(codes, default=0)
 
 
 def _check(wanted: Any, declared: Any) -> None:
@@ -86,7 +95,8 @@ def _stop(stopping: threading.Event) -> None:
 
 
 def _done(result: Ingested) -> dict[str, Any]:
-    return {**to_json(result), "whole": result.whole}
+    share = round(result.failed_share, 6)
+    return {**to_json(result), "whole": result.whole, "failed_share": share}
 
 
 def _failed(name: str, error: Exception) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import typer
 
 from pipeline.cli.options import HomeOption, JsonOption, parts
 from pipeline.cli.output import answer, out, table
-from pipeline.errors import UsageError
+from pipeline.errors import UnknownSourceError, UsageError
 
 #: Columns of the report, in order. `seconds` is made of the milliseconds that are counted.
 COLUMNS = (
@@ -46,13 +46,15 @@ def usage(
     as_json: JsonOption = False,
 ) -> None:
     """Show what each customer cost, by day, and in all."""
-    if month is not None and not re.fullmatch(r"\d{4}-\d{2}", month):
+    if month is not None and not re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])", month):
         raise UsageError(f"{month!r} is no month", "give one like 2026-11")
     if as_csv and as_json:
         raise UsageError("--csv and --json exclude each other", "give one of them")
     opened = parts(home)
     _measure_today(opened, customer)
     rows = [row for row in opened.ledger.usage.by_day(customer) if row[1].startswith(month or "")]
+    if customer is not None and not rows and not opened.ledger.sources.all(customer):
+        raise UnknownSourceError(f"there is no customer {customer}", "wrac status lists them")
     days = _days(rows)
     totals = _totals(days)
     if as_csv:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ import pytest
 from indexer.backends import open_index
 from pipeline import backups
 from pipeline.ledger import Ledger, copying, open_ledger
+from pipeline.parts import Parts
+from pipeline.settings import Settings
 from tests.pipeline.command import contents, wrac
 from tests.pipeline.released import unpacked
 from tests.pipeline.test_ledger import SEED, declare, fetched, index, states, visit
@@ -134,6 +137,20 @@ def test_a_backup_of_a_newer_release_is_refused_by_name(home: Path, restored: Pa
     code, answer = wrac(restored, "restore", str(backup))
     assert code == 2
     assert "99" in answer["error"]["message"]
+
+
+def test_a_restore_leaves_the_backup_of_an_older_release_as_it_is(tmp_path: Path) -> None:
+    parts, backup = Parts.of(Settings(home=tmp_path / "home"), make=True), tmp_path / "backup"
+    declare(parts.ledger)
+    backups.backup(parts, backup)
+    with closing(sqlite3.connect(backup / backups.LEDGER)) as kept:
+        kept.execute("UPDATE schema SET version = 1")
+        kept.commit()
+    before = {path: path.read_bytes() for path in backup.rglob("*") if path.is_file()}
+    new = Parts.of(Settings(home=tmp_path / "new"), make=True)
+    assert backups.load(new, backup) == []
+    assert [one.name for one in new.ledger.sources.all()] == ["docs"]
+    assert {path: path.read_bytes() for path in backup.rglob("*") if path.is_file()} == before
 
 
 def test_a_ledger_is_copied_row_by_row_to_either_database(ledger: Ledger, tmp_path: Path) -> None:

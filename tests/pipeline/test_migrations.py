@@ -75,6 +75,15 @@ def test_a_dry_run_says_what_would_be_added_and_adds_nothing(home: Path) -> None
     assert (answer["before"], answer["adds"]) == (schema.VERSION, {})
 
 
+def test_a_dry_run_refuses_what_the_command_refuses(home: Path) -> None:
+    code, answer = wrac(home, "migrate", "--dry-run", "--to", str(schema.VERSION + 1))
+    assert (code, answer["error"]["code"]) == (2, "usage")
+    with connect(f"sqlite:///{home / 'ledger.sqlite'}").begin() as connection:
+        connection.execute(update(schema.schema).values(version=schema.VERSION + 1))
+    code, answer = wrac(home, "migrate", "--dry-run")
+    assert (code, answer["error"]["code"]) == (2, "home")
+
+
 def test_the_way_back_leaves_what_the_older_release_reads(home: Path) -> None:
     assert wrac(home, "migrate")[0] == 0
     code, answer = wrac(home, "migrate", "--to", "1")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from examples.server import serve
+from pipeline.cli.run import exit_code
 from tests.pipeline.command import WRAC, contents, environment, wrac
 
 pytestmark = pytest.mark.timeout(600)
@@ -116,3 +117,12 @@ def test_a_folder_without_sources_is_named(tmp_path: Path) -> None:
     code, value = wrac(tmp_path / "home", "run")
     assert (code, value["error"]["code"]) == (2, "usage")
     assert "wrac sources add" in value["error"]["hint"]
+
+
+def test_the_exit_code_is_that_of_the_source_that_came_off_worst() -> None:
+    well, ill = {"failed_share": 0.05}, {"failed_share": 0.06}
+    away = {"error": {"exit_code": 3}}
+    assert [exit_code(came_to, 0.05) for came_to in ([], [well], [well, away], [away, ill])] == [
+        *(0, 0),
+        *(3, 4),
+    ]

@@ -74,6 +74,18 @@ def test_the_sums_are_the_engines_own_counters_and_a_budget_stops_at_its_limit(
     assert {row["customer"] for row in rows} == {SITE}
 
 
+@pytest.mark.parametrize(
+    ("flag", "value", "said"),
+    [("--month", "2026-13", "is no month"), ("--customer", "nobody", "there is no customer")],
+)
+def test_what_there_is_no_usage_of_is_named(
+    tmp_path: Path, flag: str, value: str, said: str
+) -> None:
+    Parts.of(Settings(home=tmp_path / "home"), make=True).ledger.close()
+    code, answer = wrac(tmp_path / "home", "usage", flag, value)
+    assert (code, said in answer["error"]["message"]) == (2, True)
+
+
 def test_a_budget_warns_once_before_and_stops_at_the_limit(ledger: Ledger) -> None:
     budgets, today = Budgets(LIMITS, ledger, "acme"), datetime.now(UTC).date()
     with capture_logs() as logs:

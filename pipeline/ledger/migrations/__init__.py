@@ -40,15 +40,9 @@ def migrate(engine: Engine, to: int = schema.VERSION) -> int:
     Going back takes nothing away. Raises `UsageError` for a version that there is not, `HomeError`
     for a ledger of a newer release.
     """
-    if not 1 <= to <= schema.VERSION:
-        raise UsageError(f"there is no schema {to}", f"there are 1 to {schema.VERSION}")
     with engine.begin() as connection:
         sql.lock_schema(connection)
-        before = version(connection)
-        if before is None:
-            raise HomeError("there is no ledger to migrate", "wrac ingest makes one")
-        if before > schema.VERSION:
-            raise newer(before)
+        before = checked(connection, to)
         for step in STEPS:
             if before < step.to <= to:
                 for statement in _additions(connection, step).values():
@@ -58,6 +52,18 @@ def migrate(engine: Engine, to: int = schema.VERSION) -> int:
                 for statement in step.filled:
                     connection.exec_driver_sql(statement)
         connection.execute(update(schema.schema).values(version=to))
+    return before
+
+
+def checked(connection: Connection, to: int) -> int:
+    """The version that a ledger has, which can be brought to `to`. Raises as `migrate` does."""
+    if not 1 <= to <= schema.VERSION:
+        raise UsageError(f"there is no schema {to}", f"there are 1 to {schema.VERSION}")
+    before = version(connection)
+    if before is None:
+        raise HomeError("there is no ledger to migrate", "wrac ingest makes one")
+    if before > schema.VERSION:
+        raise newer(before)
     return before
 
 
