@@ -94,7 +94,7 @@ def sniff(body: bytes, url: str = "", content_type: str | None = None) -> Format
     head = body[:_HEAD]
     if not head.strip(b"\x00 \t\r\n"):
         raise BrokenDocumentError("the document is empty")
-    if b"%PDF-" in head[:1024]:
+    if _is_pdf(body):
         return "pdf"
     if head.startswith(b"PK\x03\x04") or head.startswith(b"PK\x05\x06"):
         return _archive(body)
@@ -106,6 +106,13 @@ def sniff(body: bytes, url: str = "", content_type: str | None = None) -> Format
     if _RIFF.match(head) or (head[4:8] == b"ftyp" and head[:2] == b"\x00\x00"):
         raise UnsupportedContentError("the bytes are an image, sound or film")
     return _text(head, url, (content_type or "").lower())
+
+
+def _is_pdf(body: bytes) -> bool:
+    """The mark may stand behind other bytes (ISO 32000, Annex H); a page may speak of it."""
+    opening = body[:1024].lstrip()
+    behind = b"%PDF-" in opening and opening[:1] != b"<" and b"endobj" in body
+    return opening.startswith(b"%PDF-") or behind
 
 
 def _text(head: bytes, url: str, declared: str) -> Format:

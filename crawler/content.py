@@ -62,7 +62,7 @@ def sniff(body: bytes, content_type: str, url: str) -> str | None:
     text only, and so does the name at the end of `url`.
     """
     head = body[:WINDOW]
-    if b"%PDF-" in head[:1024]:
+    if _is_pdf(body):
         return PDF
     if head.startswith(b"PK\x03\x04"):
         return _office(body)
@@ -79,6 +79,13 @@ def sniff(body: bytes, content_type: str, url: str) -> str | None:
     if declared in TEXT_TYPES:
         return TEXT_SUFFIXES.get(suffix, TEXT_TYPES[declared])
     return None
+
+
+def _is_pdf(body: bytes) -> bool:
+    """The mark may stand behind other bytes (ISO 32000, Annex H); a page may speak of it."""
+    opening = body[:1024].lstrip()
+    behind = b"%PDF-" in opening and opening[:1] != b"<" and b"endobj" in body
+    return opening.startswith(b"%PDF-") or behind
 
 
 def is_media(content_type: str) -> bool:

@@ -43,6 +43,8 @@ def archive(*names: str) -> bytes:
         ("Παράδειγμα κειμένου".encode("utf-16"), "https://e.com/a", None, "text"),
         ("Пример".encode("utf-16-be"), "https://e.com/a", "text/plain; charset=utf-16be", "text"),
         (b"1 < 2 and a <b> tag", "https://e.com/a.txt", "text/plain", "text"),
+        (b"<p>A file begins with %PDF-1.7</p>", "https://e.com/a", "text/html", "html"),
+        (b"junk\n%PDF-1.7\n1 0 obj <<>> endobj", "https://e.com/a", "text/html", "pdf"),
         (archive("word/document.xml"), "https://e.com/a.zip", None, "docx"),
         (archive("ppt/presentation.xml"), "https://e.com/a", None, "pptx"),
         (archive("xl/workbook.xml"), "https://e.com/a", "text/html", "xlsx"),
@@ -81,7 +83,14 @@ def test_what_cannot_be_parsed_is_named(body: bytes, names: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["GIF8 is no version", "ID3 tags", "RIFF is a container", "The ftyp box", "Rar! she said"],
+    [
+        "A file begins with %PDF-1.7",
+        "GIF8 is no version",
+        "ID3 tags",
+        "RIFF is a container",
+        "The ftyp box",
+        "Rar! she said",
+    ],
 )
 def test_text_that_begins_like_a_signature_is_text(text: str) -> None:
     assert sniff(text.encode(), "https://e.com/a.md", "text/plain") == "markdown"
