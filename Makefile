@@ -93,8 +93,8 @@ bench-planner: install-vllm
 ## pin what pyproject.toml asks for
 lock: install
 	$(BIN)/uv pip compile pyproject.toml --extra dev --extra formats --extra postgres --extra eval \
-	  --python-version 3.11 --universal --generate-hashes --no-header --no-annotate --upgrade \
-	  --quiet --output-file requirements.lock
+	  --extra render --python-version 3.11 --universal --generate-hashes --no-header --no-annotate \
+	  --upgrade --quiet --output-file requirements.lock
 
 ## pin vLLM's environment, for this Python on 64-bit Linux; TORCH=folder or page that lists
 ## PyTorch's processor build, which no package index but PyTorch's own has

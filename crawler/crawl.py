@@ -13,6 +13,7 @@ from crawler.frontier_thread import FrontierThread
 from crawler.memory import Listing, MemoryFrontier
 from crawler.model import Politeness, Scope, Tally
 from crawler.ports import Frontier
+from crawler.rendering import check
 from crawler.scope import Rules
 from crawler.settings import allowed_names, for_crawl
 from crawler.spider import SiteSpider
@@ -33,10 +34,13 @@ def run(
     `crawler/actor.py`). The frontier is called from one thread, which is not the caller's.
     `progress` is called after every record, on the caller's thread, with the tally that is being
     counted. `access` is how the site lets the crawler in. Raises SeedError, InvalidUrlError for a
-    host that is none, AccessError where the site does not let the crawler in (any more), and what
-    the frontier or `progress` raises, which ends the crawl; a page that fails is an outcome, never
+    host that is none, AccessError where the site does not let the crawler in (any more),
+    BrowserError where pages are to be rendered and cannot be, and what the frontier or `progress`
+    raises, which ends the crawl; a page that fails is an outcome, never
     an exception.
     """
+    if politeness.render:
+        check()
     # What Scrapy warns of (bodies over the limit, and the like) is in the outcomes.
     logging.getLogger("scrapy").setLevel(logging.ERROR)
     find_authorities()

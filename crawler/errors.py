@@ -21,6 +21,10 @@ class AccessError(TerminalError):
     """A site does not let the crawler in: it could not log in, or its log-in has expired."""
 
 
+class BrowserError(TerminalError):
+    """Pages are to be rendered and there is no browser that starts; the message says what lacks."""
+
+
 class RefusedError(TerminalError):
     """A request was not made, or its response not kept, by a rule. `reason` is the fixed word."""
 

@@ -45,6 +45,8 @@ class Politeness:
     """Whether a site must prove its name; without it a page may come from anybody on the way."""
     language: str | None = None
     """Value of Accept-Language; None: the header is Scrapy's own."""
+    render: bool = False
+    """Whether the scripts of pages are run (`crawler/rendering.py`)."""
 
 
 @dataclass(frozen=True, slots=True)

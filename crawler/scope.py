@@ -74,6 +74,15 @@ class Rules:
         name = site.partition(" ")[0]
         return name in self._hosts or f".{name}".endswith(self._domains)
 
+    def may_ask(self, url: str) -> bool:
+        """Whether a page of the source may load `url` (as a browser spells it) for its text."""
+        try:
+            known = canonical(url)
+        except InvalidUrlError:
+            return False
+        excluded = self._exclude is not None and self._exclude.fullmatch(known)
+        return known.startswith(("http://", "https://")) and self.on_site(known) and not excluded
+
 
 def _seed(seed: str) -> str:
     try:

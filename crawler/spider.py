@@ -21,12 +21,14 @@ from twisted.python.failure import Failure
 from crawler import reasons
 from crawler.access import Access
 from crawler.discovery import Discovery
+from crawler.errors import BrowserError, RefusedError, UnavailableError
 from crawler.failures import classify
 from crawler.frontier_thread import FrontierThread
 from crawler.links import Link
 from crawler.model import Fetched, Found, Missed, NotModified, Outcome, Politeness, Tally, Task
 from crawler.outcome import visit
 from crawler.pace import Pace
+from crawler.rendering import Browser
 from crawler.session import Session
 from crawler.settings import HOSTS_AT_ONCE
 from crawler.sitemaps import MAX_FEEDS, SitemapReader
@@ -64,6 +66,9 @@ class SiteSpider(Spider):
         self._progress = progress
         self._fast_hosts = fast_hosts
         self._feeds: set[str] = set()
+        self._browser = (
+            Browser(self._ask, discovery.rules.may_ask, politeness) if politeness.render else None
+        )
         self._walls = Walls(self._ask_for, frontier.stored)
         self._session = (
             Session(access, discovery.rules.seeds[0], self._ask)
@@ -132,10 +137,17 @@ class SiteSpider(Spider):
             with self._fatal():
                 await self._session.saw(response)
         try:
+            with self._fatal(BrowserError):
+                response = await self._shown(response)
             agent = self.settings["ROBOTSTXT_USER_AGENT"]
             outcome = visit(task, response, self._discovery, agent)
             if isinstance(outcome, Fetched):
                 outcome = await self._walls.judged(task, response, outcome)
+        except CloseSpider:
+            raise
+        except (RefusedError, UnavailableError) as error:
+            reason, transient, detail = classify(error)
+            outcome = Missed(task.url, reason, response.status, _now(), transient, detail)
         except Exception as error:
             self.logger.exception("cannot read %s", task.url)
             outcome = Missed(
@@ -154,13 +166,24 @@ class SiteSpider(Spider):
         return await self.crawler.engine.download_async(request.replace(callback=NO_CALLBACK))
 
     async def _ask_for(self, url: str) -> Response:
-        return await self._ask(Request(url, meta={"dont_redirect": True}))
+        return await self._shown(await self._ask(Request(url, meta={"dont_redirect": True})))
+
+    async def _shown(self, response: Response) -> Response:
+        """What a reader would see of an answer."""
+        return response if self._browser is None else await self._browser.rendered(response)
+
+    async def closed(self, reason: str) -> None:
+        """Scrapy's call at the end of the crawl."""
+        if self._browser is not None:
+            await self._browser.close()
 
     def _request(self, task: Task) -> Request:
         headers = {}
-        if task.etag:
+        # A shell may be as it was while what it loads is not.
+        ask_anew = self._browser is not None
+        if task.etag and not ask_anew:
             headers["If-None-Match"] = task.etag
-        if task.last_modified:
+        if task.last_modified and not ask_anew:
             headers["If-Modified-Since"] = task.last_modified
         return Request(
             task.url,
@@ -199,13 +222,16 @@ class SiteSpider(Spider):
             self._discovery.told(found)
 
     @contextmanager
-    def _fatal(self) -> Iterator[None]:
-        """What fails in here is the frontier, or whoever is told of progress: the crawl ends."""
+    def _fatal(self, kind: type[Exception] = Exception) -> Iterator[None]:
+        """What fails in here is the frontier, or whoever is told of progress: the crawl ends.
+
+        `kind` is what ends it, where a page may fail in here as well.
+        """
         try:
             yield
         except CloseSpider:
             raise
-        except Exception as error:
+        except kind as error:
             self.failure = error
             self._window.close()
             raise CloseSpider("frontier") from error

@@ -36,6 +36,7 @@ def politeness(settings: Settings) -> Politeness:
         concurrency_per_host=settings.concurrency_per_host,
         timeout=settings.timeout,
         max_body_bytes=settings.max_body_bytes,
+        render=settings.render,
     )
 
 

@@ -70,6 +70,7 @@ class Settings(BaseSettings):
     concurrency_per_host: int = Field(4, ge=1, le=64, description="requests to one host at a time")
     timeout: float = Field(30.0, gt=0, description="seconds for a whole response")
     max_body_bytes: int = Field(32 * 2**20, ge=1024, description="largest body, decompressed")
+    render: bool = Field(False, description="run the JavaScript of pages, in a browser")
     max_deleted: float = Field(
         0.1, ge=0, le=1, description="share of a source's pages that may go in one pass unasked"
     )

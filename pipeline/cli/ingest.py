@@ -58,6 +58,9 @@ def ingest(
     delay: Annotated[
         float | None, typer.Option("--delay", help="Least seconds between requests to a host.")
     ] = None,
+    render: Annotated[
+        bool | None, typer.Option("--render/--no-render", help="Run the pages' JavaScript.")
+    ] = None,
     embedder: Annotated[str | None, typer.Option("--embedder", metavar="SPEC")] = None,
     ray_address: Annotated[str | None, typer.Option("--ray-address", metavar="ADDRESS")] = None,
     fail_over: Annotated[
@@ -72,6 +75,7 @@ def ingest(
     flags = {
         "obey_robots": obey_robots,
         "delay": delay,
+        "render": render,
         "embedder": embedder,
         "ray_address": ray_address,
         "fail_over": fail_over,

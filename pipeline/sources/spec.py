@@ -108,7 +108,7 @@ class SourceSpec(_Table):
     ignore_robots: Text | None = Field(
         None, description="the reason why robots.txt is not followed; it is logged"
     )
-    render: bool = Field(False, description="run the pages' JavaScript")
+    render: bool | None = Field(None, description="run the pages' JavaScript, in a browser")
     access: AccessSpec = Field(
         default=AccessSpec.model_validate({}), description="log-in, headers, cookies, proxy"
     )
@@ -119,8 +119,6 @@ class SourceSpec(_Table):
         if self.between is not None and not self.between[0] <= self.every <= self.between[1]:
             low, high = (spell(one) for one in self.between)
             raise ValueError(f"every ({spell(self.every)}) must lie between {low} and {high}")
-        if self.render:
-            raise ValueError("render = true: this release runs no JavaScript")
         try:
             Rules(self.scope)
         except (SeedError, InvalidUrlError) as error:
@@ -168,6 +166,7 @@ class SourceSpec(_Table):
             timeout=settings.timeout,
             max_body_bytes=settings.max_body_bytes,
             language=self.language,
+            render=settings.render if self.render is None else self.render,
         )
 
 

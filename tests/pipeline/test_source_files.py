@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunker.policy import Policy
+from crawler.model import Politeness
 from pipeline.errors import UsageError
 from pipeline.settings import Settings
 from pipeline.sources import durations, edit, read
@@ -37,6 +38,7 @@ requests_per_day = 1000
 bytes_per_day = 1000000
 requests_per_second = 0.5
 language = "de, en;q=0.5"
+render = true
 ignore_robots = "the owner asked for it in writing"
 policy = "small.toml"
 """
@@ -62,6 +64,7 @@ def test_a_file_may_set_every_key(tmp_path: Path) -> None:
     asked = spec.politeness(Settings(user_agent="us (+us@us.example)"))
     assert (asked.delay, asked.concurrency_per_host, asked.obey_robots) == (2.0, 1, False)
     assert asked.language == "de, en;q=0.5"
+    assert asked.render and not Politeness("us").render
 
 
 def test_the_settings_file_and_the_folder_are_read_together(tmp_path: Path) -> None:
@@ -84,7 +87,7 @@ def test_the_settings_file_and_the_folder_are_read_together(tmp_path: Path) -> N
         ('seeds = ["a.example"]\nevery = "soon"', "sources.docs.every: 'soon' is no span", ""),
         ('seeds = ["a.example"]\nevery = "1s"', "not between one minute", ""),
         ('seeds = ["a.example"]\nbetween = ["2d", "4w"]', r"every \(1d\) must lie between", ""),
-        ('seeds = ["a.example"]\nrender = true', "this release runs no JavaScript", ""),
+        ('seeds = ["a.example"]\nrender = "often"', "sources.docs.render", "in a browser"),
         ('seeds = ["a.example"]\nmax_pages = 0', "sources.docs.max_pages", "pages fetched"),
         ('seeds = ["a.example"]\npolicy = "none.toml"', "sources.docs.policy: cannot read", ""),
         ('seeds = ["a.example"]\ncustomer = "A B"', "customer name 'A B'", ""),
