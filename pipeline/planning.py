@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -168,9 +169,11 @@ def _check_engines(settings: Settings) -> None:
 
 def _interpreter(settings: Settings) -> str:
     """What runs the engines; empty: on a cluster, what the machines run that have them."""
-    if settings.planner_python or settings.ray_address:
+    if settings.ray_address:
         return settings.planner_python
-    return interpreter()
+    if settings.planner_python and shutil.which(settings.planner_python) is None:
+        raise PlannerModelError(f"planner_python {settings.planner_python} is no program here")
+    return settings.planner_python or interpreter()
 
 
 @lru_cache(maxsize=4)

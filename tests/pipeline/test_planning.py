@@ -100,6 +100,11 @@ def test_a_folder_that_is_no_model_is_named_before_anything_starts(tmp_path: Pat
     check_supported(asking, settings)
     first = pinned(settings, asking, None)
     assert "LlamaForCausalLM@" in first and first != pinned(SETTINGS, ASKING, None)
+    # What runs the engines is looked for where they run: here only without a cluster.
+    missing = {"planner_python": str(tmp_path / "python")}
+    check_supported(asking, settings.model_copy(update=missing))
+    with pytest.raises(UsageError, match="planner_python"):
+        check_supported(asking, settings.model_copy(update={**missing, "ray_address": ""}))
 
 
 def test_a_policy_is_planned_by_another_planner() -> None:
