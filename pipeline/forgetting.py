@@ -22,6 +22,8 @@ class Held:
     points: int
     files: int
     """Of the page store, without bodies: those are the customer's."""
+    bodies: int
+    """The customer's, those of his other sources among them."""
     sources: int
 
 
@@ -74,7 +76,9 @@ def forget(parts: Parts, source: Source, patience: float = runs.PATIENCE) -> Rec
         def held(pages: int) -> Held:
             points = sum(map(parts.index.count, slots))
             files = store.count(source.customer, source.name)
-            return Held(pages, points, files, int(ledger.sources.find(source.name) is not None))
+            bodies = store.count_bodies(source.customer)
+            there = int(ledger.sources.find(source.name) is not None)
+            return Held(pages, points, files, bodies, there)
 
         known = ledger.pages.known(source.name)
         before = held(known)

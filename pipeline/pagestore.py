@@ -177,6 +177,10 @@ class PageStore:
         below = f"/sources/{source}" if source is not None else ""
         return len(self._fs.find(f"{self._root}/{customer}{below}"))
 
+    def count_bodies(self, customer: str) -> int:
+        """Bodies of a customer, whichever of his sources they are of."""
+        return len(self._fs.find(f"{self._root}/{customer}/bodies"))
+
     def size(self, customer: str) -> int:
         """Bytes that a customer's files take."""
         held = self._fs.find(f"{self._root}/{customer}", detail=True)
