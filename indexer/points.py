@@ -9,6 +9,7 @@ from datetime import datetime
 
 from chunker.model import Chunk
 from indexer.model import Point, Slot, SparseVector, Vector
+from indexer.sparse import IDENTITY
 
 _NAMESPACE = uuid.UUID("6f1c2f5e-3c0b-5d0a-9b1d-6e2f0f7a4c11")
 
@@ -55,6 +56,19 @@ def points(
         )
         for point_id, chunk, vector, terms in zip(ids, chunks, dense, sparse, strict=True)
     ]
+
+
+def mark(
+    slot: Slot, url: str, title: str, lang: str, fetched_at: datetime, chunks: Sequence[Chunk]
+) -> str:
+    """A hash of all that `points` would make of a page: where it is the same, they are the same.
+
+    Vectors and terms stand in it by what they are made of and with. It costs neither.
+    """
+    values = [slot.embedder, IDENTITY, title, lang, fetched_at.isoformat()]
+    for id_, chunk in zip(point_ids(slot, url, chunks), chunks, strict=True):
+        values += [id_, digest(*chunk.unit_ids), str(chunk.position), str(chunk.tokens)]
+    return digest(*values)
 
 
 def digest(*fields: str) -> str:

@@ -11,8 +11,8 @@ import numpy as np
 from chunker import similar
 from chunker.model import Document, Plan
 from indexer import errors
-from indexer.model import Point, Slot, Vector
-from indexer.points import points
+from indexer.model import Point, Slot, Swap, Vector
+from indexer.points import mark, points
 from indexer.ports import Embedder, VectorIndex
 from indexer.sparse import encode_document
 from pipeline import records
@@ -96,33 +96,20 @@ class IndexStage:
         return vectors, set(missing)
 
     def _swap(self, page: Prepared, vectors: dict[str, Vector], made: set[str]) -> Indexed:
-        made_points = self._points(page, vectors)
-        source, job = self._source, page.job
+        source, job, document = self._source, page.job, page.document
+        fetched_at = job.fetched_at or datetime.now(UTC)
+        made_points = self._points(page, vectors, fetched_at)
+        marked = mark(self._slot, job.url, document.title, document.lang, fetched_at, page.chunks)
         # The record first: whatever is in the index can be explained.
         ids = [point.id for point in made_points]
-        record = records.to_json(job, page.document, page.plan, page.chunks, ids)
+        record = records.to_json(job, document, page.plan, page.chunks, ids, marked)
         self._store.put_record(source.customer, source.name, source.build, job.url, record)
         swap = self._index.replace_page(self._slot, job.url, made_points)
         texts = [chunk.embedded for chunk in page.chunks]
         new = made.intersection(texts)
         made.difference_update(texts)  # a text of two pages is made once
-        return Indexed(
-            job=job,
-            document_hash=page.document.content_hash,
-            sketch=_sketch(page.document),
-            title=page.document.title,
-            chunks=len(made_points),
-            added=swap.added,
-            kept=swap.kept,
-            deleted=swap.deleted,
-            embedded=len(new),
-            embedded_tokens=sum(map(self._embedder.count, new)),
-            embedded_cached=len(set(texts)) - len(new),
-            plan_cached=from_cache(page.plan),
-            plan_repaired=bool(page.plan.repairs),
-            plan_fallback=fell_back(page.plan),
-            usage=page.plan.usage,
-        )
+        tokens = sum(map(self._embedder.count, new))
+        return indexed(page, swap, _sketch(document), len(new), tokens)
 
     def _stand_aside(self, page: Repeat) -> Indexed:
         source, job, document = self._source, page.job, page.document
@@ -145,14 +132,16 @@ class IndexStage:
             plan_fallback=False,
         )
 
-    def _points(self, page: Prepared, vectors: dict[str, Vector]) -> list[Point]:
+    def _points(
+        self, page: Prepared, vectors: dict[str, Vector], fetched_at: datetime
+    ) -> list[Point]:
         document, chunks = page.document, page.chunks
         return points(
             self._slot,
             page.job.url,
             document.title,
             document.lang,
-            page.job.fetched_at or datetime.now(UTC),
+            fetched_at,
             chunks,
             np.stack([vectors[chunk.embedded] for chunk in chunks]) if chunks else EMPTY,
             [encode_document(chunk.embedded, document.lang) for chunk in chunks],
@@ -163,6 +152,29 @@ class IndexStage:
         source = self._source
         self._store.delete_record(source.customer, source.name, source.build, page.job.url)
         return Removed(page.job, deleted)
+
+
+def indexed(
+    page: Prepared, swap: Swap, sketch: str | None, embedded: int = 0, embedded_tokens: int = 0
+) -> Indexed:
+    """What a page came to; `embedded` of its texts, of so many tokens, had to be embedded."""
+    return Indexed(
+        job=page.job,
+        document_hash=page.document.content_hash,
+        sketch=sketch,
+        title=page.document.title,
+        chunks=len(page.chunks),
+        added=swap.added,
+        kept=swap.kept,
+        deleted=swap.deleted,
+        embedded=embedded,
+        embedded_tokens=embedded_tokens,
+        embedded_cached=len({chunk.embedded for chunk in page.chunks}) - embedded,
+        plan_cached=from_cache(page.plan),
+        plan_repaired=bool(page.plan.repairs),
+        plan_fallback=fell_back(page.plan),
+        usage=page.plan.usage,
+    )
 
 
 def _sketch(document: Document) -> str:

@@ -67,7 +67,8 @@ class Indexed:
 
     job: Job
     document_hash: str
-    sketch: str
+    sketch: str | None
+    """None: as it was."""
     title: str
     chunks: int
     added: int
@@ -93,7 +94,7 @@ class Removed:
     deleted: int
 
 
-Parsed = Prepared | Repeat | Unchanged | Emptied | Removal | Failed
+Parsed = Prepared | Repeat | Unchanged | Emptied | Removal | Indexed | Failed
 Result = Indexed | Unchanged | Emptied | Removed | Failed
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from types import FrameType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import chunker
 from chunker import tokens
@@ -22,6 +22,7 @@ from chunker.model import Document, Outline, Plan
 from chunker.outline import outline
 from pipeline import records
 from pipeline.errors import PipelineError, TransientError
+from pipeline.kept import kept
 from pipeline.ledger import Job, Source
 from pipeline.page import STRUCTURAL, checked
 from pipeline.pages import Emptied, Failed, Parsed, Prepared, Removal, Repeat, Unchanged
@@ -61,6 +62,8 @@ class _Read:
     job: Job
     document: Document
     view: Outline
+    record: Mapping[str, Any] | None
+    """What the document is from, where it was not parsed now."""
 
 
 class ParseStage:
@@ -125,14 +128,17 @@ class ParseStage:
         if job.body_hash is None:
             return Removal(job)
         source = self._source
-        document = self._known(job) or self._parsed(job, job.body_hash)
+        record = self._record(job)
+        document = records.document_of(record, job) if record else None
+        if document is None:
+            record, document = None, self._parsed(job, job.body_hash)
         if document.content_hash == job.document_hash:
             return Unchanged(job)
         if document.content_hash == job.repeats:
             return Repeat(job, document)
         if job.chunks and job.has_changed and not any(u.role == "body" for u in document.units):
             return Emptied(job)
-        return _Read(job, document, outline(document, source.pins.policy))
+        return _Read(job, document, outline(document, source.pins.policy), record)
 
     def _parsed(self, job: Job, body_hash: str) -> Document:
         source = self._source
@@ -146,13 +152,12 @@ class ParseStage:
         self._store.put_blocks(source.customer, source.name, job.url, document.blocks)
         return document
 
-    def _known(self, job: Job) -> Document | None:
-        """The document as it was parsed, where only what comes after parsing differs."""
+    def _record(self, job: Job) -> Mapping[str, Any] | None:
+        """The record that may hold the document: only what comes after parsing may differ."""
         if job.indexed_at is None or job.document_hash is not None:
             return None  # never parsed, or it is the body that differs
         source = self._source
-        stored = self._store.record(source.customer, source.name, source.build, job.url)
-        return None if stored is None else records.document_of(stored, job)
+        return self._store.record(source.customer, source.name, source.build, job.url)
 
     def _proposed(
         self, planner: Callable[[], BatchPlanner], views: Sequence[Outline]
@@ -170,7 +175,10 @@ class ParseStage:
                 page.job, "planner_unavailable", str(plan), transient=True, usage=plan.usage
             )
         made = checked(page.document, page.view, plan, self._source.pins.policy, self._count)
-        return Prepared(page.job, page.document, made.plan, made.chunks)
+        prepared = Prepared(page.job, page.document, made.plan, made.chunks)
+        if page.record is None:
+            return prepared
+        return kept(self._source, self._store, prepared, page.record) or prepared
 
     def _verdicts(self, name: str) -> Mapping[str, bool]:
         """The verdicts of that name; those read last are kept, a run has one or two."""

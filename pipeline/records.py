@@ -37,19 +37,44 @@ class Record:
 
 
 def to_json(
-    job: Job, document: Document, plan: Plan, chunks: Sequence[Chunk], point_ids: Sequence[str]
+    job: Job,
+    document: Document,
+    plan: Plan,
+    chunks: Sequence[Chunk],
+    point_ids: Sequence[str],
+    mark: str = "",
 ) -> dict[str, Any]:
-    """The record of a job's page whose chunks are, in order, the points of these ids."""
-    origins = [
-        Origin(id, chunk.heading_path, chunk.unit_ids, chunk.spans)
-        for id, chunk in zip(point_ids, chunks, strict=True)
-    ]
+    """The record of a job's page whose chunks are, in order, the points of these ids.
+
+    `mark` is the points' (`indexer.points.mark`).
+    """
     return {
         "of": _source_of(job),
         "document": {k: v for k, v in asdict(document).items() if k != "blocks"},
-        "plan": asdict(plan),
-        "origins": [asdict(origin) for origin in origins],
+        "mark": mark,
+        **_made(plan, chunks, point_ids),
     }
+
+
+def replanned(
+    value: Mapping[str, Any], plan: Plan, chunks: Sequence[Chunk], point_ids: Sequence[str]
+) -> dict[str, Any] | None:
+    """The record with another plan that led to the same points; None where it would be the same."""
+    if _plan(value["plan"]) == plan and _told(value["origins"]) == _origins(chunks, point_ids):
+        return None
+    return {**value, **_made(plan, chunks, point_ids)}
+
+
+def _made(plan: Plan, chunks: Sequence[Chunk], point_ids: Sequence[str]) -> dict[str, Any]:
+    origins = _origins(chunks, point_ids)
+    return {"plan": asdict(plan), "origins": [asdict(origin) for origin in origins]}
+
+
+def _origins(chunks: Sequence[Chunk], point_ids: Sequence[str]) -> tuple[Origin, ...]:
+    return tuple(
+        Origin(id, chunk.heading_path, chunk.unit_ids, chunk.spans)
+        for id, chunk in zip(point_ids, chunks, strict=True)
+    )
 
 
 def document_of(value: Mapping[str, Any], job: Job) -> Document | None:
@@ -76,25 +101,28 @@ def _document(value: Mapping[str, Any]) -> Document:
 
 
 def from_json(value: Mapping[str, Any]) -> Record:
-    plan = value["plan"]
-    return Record(
-        document=_document(value["document"]),
-        plan=Plan(
-            **{
-                **plan,
-                "groups": tuple(tuple(group) for group in plan["groups"]),
-                "boundaries": tuple(Boundary(**boundary) for boundary in plan["boundaries"]),
-                "usage": Usage(**plan["usage"]),
-                "repairs": tuple(plan["repairs"]),
-            }
-        ),
-        origins=tuple(
-            Origin(
-                point_id=origin["point_id"],
-                heading_path=tuple(origin["heading_path"]),
-                unit_ids=tuple(origin["unit_ids"]),
-                spans=tuple((start, end) for start, end in origin["spans"]),
-            )
-            for origin in value["origins"]
-        ),
+    return Record(_document(value["document"]), _plan(value["plan"]), _told(value["origins"]))
+
+
+def _plan(value: Mapping[str, Any]) -> Plan:
+    return Plan(
+        **{
+            **value,
+            "groups": tuple(tuple(group) for group in value["groups"]),
+            "boundaries": tuple(Boundary(**boundary) for boundary in value["boundaries"]),
+            "usage": Usage(**value["usage"]),
+            "repairs": tuple(value["repairs"]),
+        }
+    )
+
+
+def _told(values: Sequence[Mapping[str, Any]]) -> tuple[Origin, ...]:
+    return tuple(
+        Origin(
+            point_id=origin["point_id"],
+            heading_path=tuple(origin["heading_path"]),
+            unit_ids=tuple(origin["unit_ids"]),
+            spans=tuple((start, end) for start, end in origin["spans"]),
+        )
+        for origin in values
     )

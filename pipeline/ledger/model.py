@@ -103,6 +103,9 @@ class Job:
     """Name of the verdicts of the site's profile that it is to be parsed with."""
     has_changed: bool = False
     """Whether it was indexed from another body."""
+    is_settled: bool = False
+    """Whether its index is known to be what its record says: the last work on it came to its end
+    and the index has lost nothing of it since."""
     repeats: str | None = None
     """Hash of the document with which it was found to repeat another page; None: it does not."""
 

@@ -248,4 +248,5 @@ def _job(row: Row[Any]) -> Job:
         verdicts=row.published,
         repeats=row.document_hash if row.near_of else None,
         has_changed=bool(wanted and indexed and wanted.split(":")[0] != indexed.split(":")[0]),
+        is_settled=bool(indexed and not indexed.endswith(UNSURE)),
     )
