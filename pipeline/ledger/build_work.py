@@ -31,17 +31,19 @@ class BuildWork(Work):
         self._source = source
         self._held: set[str] = set()
         self._tries: Counter[str] = Counter()
+        self._passed = ""
         self.failures: dict[str, str] = {}
 
     def claim(self, source: str, runner: str, limit: int) -> list[Job]:
         """Up to `limit` pages that the build lacks; one that was tried before comes alone."""
-        without = self._held | self.failures.keys()
-        with sql.read(self._engine) as connection:
-            rows = connection.execute(_differing(self._source).limit(limit + len(without))).all()
-        free = [row for row in rows if row.url not in without][:limit]
+        free = self._claimable(limit)
+        if not free and self._passed:
+            self._passed = ""  # what was given back, or found meanwhile
+            free = self._claimable(limit)
         chosen = [row for row in free if not self._tries[row.url]] or free[:1]
         self._held.update(row.url for row in chosen)
         self._tries.update(row.url for row in chosen)
+        self._passed = chosen[-1].url if chosen else ""
         return [self._job(row) for row in chosen]
 
     def done(self, results: Sequence[Done], now: datetime) -> None:
@@ -87,6 +89,14 @@ class BuildWork(Work):
         query = select(func.count()).select_from(_differing(self._source).subquery())
         with sql.read(self._engine) as connection:
             return connection.scalar(query) or 0
+
+    def _claimable(self, limit: int) -> list[Row[Any]]:
+        """The next such pages by URL: claiming one after the other looks at each page once."""
+        without = self._held | self.failures.keys()
+        query = _differing(self._source).where(pages.c.url > self._passed)
+        with sql.read(self._engine) as connection:
+            rows = connection.execute(query.limit(limit + len(without))).all()
+        return [row for row in rows if row.url not in without][:limit]
 
     def _free(self, job: Job) -> None:
         self._held.discard(job.url)

@@ -109,6 +109,19 @@ def test_an_interrupted_build_goes_on_with_what_it_lacks(ledger: Ledger) -> None
     assert build(BuildWork(ledger.engine, new)) == [SEED + "b", SEED + "c"]
 
 
+def test_what_is_given_back_is_claimed_again_after_the_others(ledger: Ledger) -> None:
+    filled(ledger)
+    _, work = staged(ledger)
+    (first,) = work.claim("docs", "run", 1)
+    work.give_back(first)  # its worker died
+    rest = work.claim("docs", "run", 10)
+    assert [job.url for job in rest] == [SEED + "b", SEED + "c"]
+    work.done([Done(job, 5, "new", "T") for job in rest], NOW)
+    (again,) = work.claim("docs", "run", 10)
+    assert (again.url, again.attempts) == (SEED + "a", 1)
+    assert work.claim("docs", "run", 10) == []
+
+
 def test_a_page_that_fails_is_named_and_left_to_the_live_builds_loop(ledger: Ledger) -> None:
     filled(ledger)
     new, work = staged(ledger)
