@@ -191,7 +191,7 @@ def test_what_hinders_the_process_from_starting_is_told_to_the_client(
     (home / "index" / server.LOCK_FILE).mkdir(parents=True)
     with pytest.raises(HomeNotWritableError, match="lock"):
         EdgeIndex(home).process()
-    monkeypatch.setattr(sys, "executable", "/bin/false")
+    monkeypatch.setattr(client, "PROGRAM", ("/bin/false",))
     (home / "index" / server.LOCK_FILE).rmdir()
     with pytest.raises(IndexUnavailableError, match=r"index\.log"):
         EdgeIndex(home).process()
