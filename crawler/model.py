@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+#: Feeds of a source that are read.
+MAX_FEEDS = 50
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:

@@ -17,8 +17,6 @@ from crawler.urls import canonical
 #: Sitemaps read in one crawl, and how deep an index may name indexes (the protocol has no nesting).
 MAX_SITEMAPS = 1_000
 MAX_NESTING = 3
-#: Feeds of a source that are read.
-MAX_FEEDS = 50
 BATCH = 500
 
 

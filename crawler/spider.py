@@ -25,13 +25,23 @@ from crawler.errors import BrowserError, RefusedError, UnavailableError
 from crawler.failures import classify
 from crawler.frontier_thread import FrontierThread
 from crawler.links import Link
-from crawler.model import Fetched, Found, Missed, NotModified, Outcome, Politeness, Tally, Task
+from crawler.model import (
+    MAX_FEEDS,
+    Fetched,
+    Found,
+    Missed,
+    NotModified,
+    Outcome,
+    Politeness,
+    Tally,
+    Task,
+)
 from crawler.outcome import visit
 from crawler.pace import Pace
 from crawler.rendering import Browser
 from crawler.session import Session
 from crawler.settings import HOSTS_AT_ONCE
-from crawler.sitemaps import MAX_FEEDS, SitemapReader
+from crawler.sitemaps import SitemapReader
 from crawler.urls import host, origin
 from crawler.walls import Walls
 from crawler.window import DEPTH_OF_LISTED, Window

@@ -1,9 +1,8 @@
 """An end to what a site can generate without end: calendars, facets, paths that grow.
 
-A URL's template is what is left of it when its numbers and values are taken out. Each template has
-a budget of URLs; the more a URL looks generated, the smaller it is. All queries of one path share a
-budget too: parameters combine to more templates than anybody reads. A path that repeats itself is a
-trap at once.
+Each template (`templates.py`) has a budget of URLs; the more a URL looks generated, the smaller it
+is. All queries of one path share a budget too: parameters combine to more templates than anybody
+reads. A path that repeats itself is a trap at once.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from urllib.parse import SplitResult, urlsplit
 
 from scrapy.utils.datatypes import LocalCache
 
+from crawler.templates import is_numbered, names_of, path_form
+
 #: A segment, or a run of them, three times in a row: relative links that go wrong.
 REPEATED = re.compile(r"((?:/[^/]+){1,4})\1\1(?:/|$)")
 MAX_SEGMENTS = 24
-NUMBER = re.compile(r"\d+")
-HASH = re.compile(r"(?<![0-9a-zA-Z])[0-9a-fA-F-]{12,}(?![0-9a-zA-Z])")
 #: Names of parameters that count through time, and paths that end in a date and nothing else.
 CALENDAR = re.compile(
     r"(?:^|[-_])(?:year|month|day|date|week|cal|calendar|from|to|start|end)\d*$|^(?:y|m|d)$",
@@ -32,12 +31,6 @@ SHARE_OF_GENERATED = 0.02
 MAX_TEMPLATES = 50_000
 #: URLs remembered as counted, so that a link that is found again is not counted again.
 COUNTED = 100_000
-
-
-def template(url: str) -> str:
-    """A canonical URL without its numbers, hashes and parameter values."""
-    parts = urlsplit(url)
-    return _path_form(parts) + ("?" + "&".join(_names(parts)) if parts.query else "")
 
 
 class Traps:
@@ -55,7 +48,7 @@ class Traps:
         parts = urlsplit(url)
         if parts.path.count("/") > MAX_SEGMENTS or REPEATED.search(parts.path):
             return True
-        if url in self._counted or not _is_numbered(parts):
+        if url in self._counted or not is_numbered(parts):
             return False
         limits = self._limits(parts)
         if any(self._counts[form] >= limit for form, limit in limits.items()):
@@ -66,7 +59,7 @@ class Traps:
     def count(self, url: str) -> None:
         """Counts in a URL that was accepted before, in this crawl or an earlier one."""
         parts = urlsplit(url)
-        if self._budget is None or url in self._counted or not _is_numbered(parts):
+        if self._budget is None or url in self._counted or not is_numbered(parts):
             return
         self._counted[url] = None
         self._counts.update(list(self._limits(parts)))
@@ -74,11 +67,11 @@ class Traps:
     def _limits(self, parts: SplitResult) -> dict[str, float]:
         """The templates that a URL belongs to, each with its budget."""
         assert self._budget is not None
-        path = _path_form(parts)
+        path = path_form(parts)
         if not parts.query:
             share = SHARE_OF_GENERATED if DATE_PATH.search(parts.path) else 1.0
             return {self._counted_as(path, parts): max(1.0, share * self._budget)}
-        names = _names(parts)
+        names = names_of(parts)
         share = SHARES.get(len(names), SHARE_OF_GENERATED)
         if any(CALENDAR.search(name) for name in names):
             share = SHARE_OF_GENERATED
@@ -89,16 +82,3 @@ class Traps:
     def _counted_as(self, form: str, parts: SplitResult) -> str:
         full = form not in self._counts and len(self._counts) >= MAX_TEMPLATES
         return parts.netloc if full else form
-
-
-def _is_numbered(parts: SplitResult) -> bool:
-    """Whether there can be many of its kind: plain names are written by people."""
-    return bool(parts.query or NUMBER.search(parts.path) or HASH.search(parts.path))
-
-
-def _path_form(parts: SplitResult) -> str:
-    return parts.netloc + NUMBER.sub("0", HASH.sub("0", parts.path))
-
-
-def _names(parts: SplitResult) -> list[str]:
-    return sorted({pair.partition("=")[0] for pair in parts.query.split("&")})

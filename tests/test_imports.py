@@ -30,6 +30,16 @@ def test_only_the_actor_knows_ray(package: str) -> None:
     assert set(knows) <= {"actor.py"}
 
 
+def test_the_command_line_loads_no_engine_before_a_command_asks_for_it() -> None:
+    # Each takes a tenth of a second or more, which every command would pay.
+    program = "import pipeline.cli, sys; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert loaded.isdisjoint({"scrapy", "ray", "onnxruntime", "qdrant_client", "vllm"})
+
+
 LOCKS = ("requirements.lock", "requirements-vllm.lock")
 
 

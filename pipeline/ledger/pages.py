@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Engine, Row, case, func, or_, select
 
 from crawler import reasons
-from crawler.traps import template
+from crawler.templates import template
 from pipeline.ledger import canonicals, sql
 from pipeline.ledger.model import Counts, PageRow, State
 from pipeline.ledger.schema import UNSURE, build_pages, pages

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, case, func, select, update
 
-from crawler.sitemaps import MAX_FEEDS
+from crawler.model import MAX_FEEDS
 from pipeline.ledger import sql
 from pipeline.ledger.schema import pages, schedules, sources
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from crawler.model import Scope
 from crawler.scope import Rules
 from crawler.settings import allowed_names
-from crawler.traps import Traps, template
+from crawler.templates import template
+from crawler.traps import Traps
 from crawler.urls import host
 
 SEED = "https://www.example.com/start"
